@@ -1,0 +1,98 @@
+"""`eastwest why ID`: where one value of the last plan comes from."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from eastwest.cli.options import Json, Lang, Language
+from eastwest.cli.output import Answer, run
+
+
+def last_plan_path() -> Path:
+    """Where the last plan is kept: $XDG_STATE_HOME/eastwest/last-plan.json (XDG base directory specification)."""
+    state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
+    return Path(state) / "eastwest" / "last-plan.json"
+
+
+def why(
+    id: Annotated[str | None, typer.Argument(help="Decision or target, as the plan prints it; all are listed without one.")] = None,
+    plan: Annotated[
+        Path | None, typer.Option("--plan", help="A plan.json or the folder that holds it; the last plan when not given.")
+    ] = None,
+    json: Json = False,
+    lang: Lang = Language.en,
+) -> None:
+    """Say why a value of the last plan is what it is: formula, inputs, source, what was rejected."""
+    run("why", json, lang.value, lambda: _answer(id, plan))
+
+
+def _answer(wanted: str | None, plan: Path | None) -> Answer:
+    document = _read(plan)
+    entries = {entry["id"]: entry for entry in [*document.get("decisions", []), *document.get("targets", [])]}
+    if wanted is None:
+        chosen = sorted(entries)
+    elif wanted in entries:
+        chosen = [wanted]
+    else:
+        chosen = [entry_id for entry_id in sorted(entries) if entry_id.startswith(wanted.rstrip(".") + ".")]
+    if not chosen:
+        _refuse(wanted or "", entries)
+    shown = [entries[entry_id] for entry_id in chosen]
+    text = _listing(shown) if wanted is None else "\n\n".join(_paragraph(entry) for entry in shown)
+    site = document.get("site", {})
+    result = {"schema": "eastwest.why/1", "verdict": "pass", "findings": [], "site": site, "decisions": shown}
+    return Answer(result, text)
+
+
+def _read(plan: Path | None) -> dict[str, Any]:
+    """The plan document to explain. Raises CannotTell when there is none, UsageError when it is no plan."""
+    import json
+
+    from eastwest.errors import CannotTell, UsageError
+
+    path = last_plan_path() if plan is None else plan / "plan.json" if plan.is_dir() else plan
+    if not path.exists():
+        raise CannotTell(f"no plan at {path}", needs=["plan.json"], hint="run `eastwest plan site.yaml` first, or name one: --plan DIR")
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path} cannot be read as a plan: {error}", hint="run `eastwest plan site.yaml --out DIR`") from error
+    if not isinstance(document, dict) or document.get("schema") != "eastwest.plan/1":
+        raise UsageError(f"{path} is not a plan (schema eastwest.plan/1)", hint="run `eastwest plan site.yaml --out DIR`")
+    return document
+
+
+def _refuse(wanted: str, entries: dict[str, Any]) -> None:
+    from eastwest.errors import UsageError
+    from eastwest.registry import nearest
+
+    near = nearest(wanted, entries)
+    hint = f"did you mean {near}?" if near else "`eastwest why` lists every id"
+    raise UsageError(f"the plan has no decision or target {wanted!r}", hint=hint)
+
+
+def _listing(entries: list[dict[str, Any]]) -> str:
+    width = max(len(entry["id"]) for entry in entries)
+    return "\n".join(f"{entry['id']:<{width}}  {_value(entry)}" for entry in entries)
+
+
+def _value(entry: dict[str, Any]) -> str:
+    if entry.get("value") is None:
+        return str(entry.get("kind", "not set"))
+    return f"{entry['value']} {entry['unit']}".rstrip()
+
+
+def _paragraph(entry: dict[str, Any]) -> str:
+    lines = [f"{entry['id']} = {_value(entry)}", f"  because  {entry['because']}"]
+    if entry.get("formula"):
+        lines.append(f"  formula  {entry['formula']}")
+    lines += [f"  input    {name} = {value}" for name, value in entry.get("inputs", {}).items()]
+    if entry.get("test"):
+        lines.append(f"  test     {entry['test']}")
+    lines.append(f"  source   {entry['source']}")
+    lines += [f"  not      {other['value']}: {other['rejected_because']}" for other in entry.get("alternatives", [])]
+    return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""One file an audit check: its inputs and `run`, which yields findings."""

@@ -1,0 +1,1 @@
+"""One file a topology family: `build(site, ledger)` yields the fabric."""

@@ -1,0 +1,128 @@
+"""`Finding`, the only verdict type: a stable code and its arguments; the sentence comes from `messages/<lang>.yaml` at output.
+
+A message entry has `title`, `message`, `hint` and `explain`; `{name}` in them is filled from `args`, `subject`, `expected`, `observed`.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
+
+from eastwest.errors import InternalError
+
+Severity = Literal["error", "warning", "info"]
+Verdict = Literal["pass", "warn", "fail", "unknown"]
+LANGUAGES = ("en", "zh")
+MESSAGE_FIELDS = ("title", "message", "hint", "explain")
+_SEVERITY_ORDER = {"error": 0, "warning": 1, "info": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One line of the user's own text: `source` (file or command), `line` (from 1; None when it has no lines), `text` as found."""
+
+    source: str
+    line: int | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One verdict on one subject.
+
+    `code` is stable (`EW-FAB-001`), `subject` the device, port, key or job, `expected` and `observed` the two values in `unit`,
+    `args` further words for the sentence, `evidence` the lines that prove it, `waived` the reason when somebody accepted it.
+    """
+
+    code: str
+    severity: Severity
+    subject: str
+    expected: Any = None
+    observed: Any = None
+    unit: str = ""
+    args: Mapping[str, Any] = field(default_factory=dict)
+    evidence: tuple[Evidence, ...] = ()
+    waived: str | None = None
+
+    def sentence(self, lang: str = "en") -> str:
+        """The finding in words, in English (`en`) or Chinese (`zh`)."""
+        return _fill(message_of(self.code, lang)["message"], self)
+
+    def hint(self, lang: str = "en") -> str:
+        """What to do about it, in words; empty when the message has none."""
+        return _fill(message_of(self.code, lang).get("hint", ""), self)
+
+    def as_json(self, lang: str = "en") -> dict[str, Any]:
+        """The finding in the shape of the command line's contract."""
+        return {
+            "code": self.code,
+            "severity": self.severity,
+            "subject": self.subject,
+            "message": self.sentence(lang),
+            "expected": self.expected,
+            "observed": self.observed,
+            "unit": self.unit,
+            "hint": self.hint(lang),
+            "waived": self.waived,
+            "evidence": [{"source": e.source, "line": e.line, "text": e.text} for e in self.evidence],
+        }
+
+    def waive(self, reason: str) -> Finding:
+        """The same finding, accepted by somebody for a reason; it no longer fails a verdict."""
+        return replace(self, waived=reason)
+
+
+def verdict_of(findings: Iterable[Finding]) -> Verdict:
+    """`fail` with an unwaived error, else `warn` with an unwaived warning, else `pass`."""
+    severities = {finding.severity for finding in findings if finding.waived is None}
+    if "error" in severities:
+        return "fail"
+    return "warn" if "warning" in severities else "pass"
+
+
+def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Errors first, then warnings, then information; by code and subject inside each."""
+    return tuple(sorted(findings, key=lambda f: (_SEVERITY_ORDER[f.severity], f.code, f.subject)))
+
+
+@cache
+def messages(lang: str = "en") -> Mapping[str, Mapping[str, str]]:
+    """Every message of one language: code -> {title, message, hint, explain}."""
+    from ruamel.yaml import YAML
+
+    if lang not in LANGUAGES:
+        raise InternalError(f"no messages in language {lang!r}; there are {', '.join(LANGUAGES)}")
+    text = (files("eastwest") / "messages" / f"{lang}.yaml").read_text(encoding="utf-8")
+    loaded: Mapping[str, Mapping[str, str]] = YAML(typ="safe").load(text) or {}
+    return loaded
+
+
+def message_of(code: str, lang: str = "en") -> Mapping[str, str]:
+    """The message entry of a code. Raises InternalError when the code has none: a finding without words is a bug of ours."""
+    try:
+        return messages(lang)[code]
+    except KeyError as error:
+        raise InternalError(f"finding {code} has no message in {lang}.yaml") from error
+
+
+def placeholders(template: str) -> frozenset[str]:
+    """The `{names}` of a message template."""
+    return frozenset(name for _, name, _, _ in string.Formatter().parse(template) if name)
+
+
+def _fill(template: str, finding: Finding) -> str:
+    words = {
+        "subject": finding.subject,
+        "expected": finding.expected,
+        "observed": finding.observed,
+        "unit": finding.unit,
+        **finding.args,
+    }
+    try:
+        return template.format(**words)
+    except (KeyError, IndexError, ValueError) as error:
+        raise InternalError(f"finding {finding.code}: message needs {error}, found {sorted(words)}") from error

@@ -1,0 +1,1 @@
+"""How it is shown: documents, figures and files made from a plan, a verdict or a diagnosis."""

@@ -1,0 +1,1 @@
+"""One file an output format of a report: HTML, CSV, JSON and others."""

@@ -1,0 +1,1 @@
+"""Closed forms: the floor below which no other engine may fall."""

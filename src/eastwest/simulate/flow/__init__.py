@@ -1,0 +1,1 @@
+"""The fluid engine: flows share links by max-min fairness."""

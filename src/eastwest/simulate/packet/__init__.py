@@ -1,0 +1,1 @@
+"""The packet engine: compiled event kernels over tables of records, one file a mechanism."""

@@ -1,0 +1,1 @@
+"""What is wanted: the site file (rooms, racks, servers, switches, jobs, wishes) and the hardware catalogue."""

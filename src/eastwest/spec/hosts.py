@@ -1,0 +1,87 @@
+"""Where the servers are and what they hold: rooms, racks, links between rooms, groups of equal servers."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from eastwest.spec.quantities import Length, Name, Natural, Power, Rate, Ratio, Whole, Wish
+
+
+def _as_list(value: Any) -> Any:
+    return value if isinstance(value, list) else [value]
+
+
+class RackWish(Wish):
+    """Racks in a row: `count` equal racks from `position` on; lengths of cables follow from rows and positions."""
+
+    name: Name = Field("rack", description="name; with count above 1 a number is appended")
+    count: Whole = Field(1, description="equal racks side by side")
+    row: Whole = Field(1, description="row in the room, from 1")
+    position: Whole = Field(1, description="place of the first rack in its row, from 1")
+    units: Whole = Field(48, description="rack units")
+    power_w: Power = Field(40_000.0, alias="power", description="power that the rack may draw")
+    ports: Whole | None = Field(None, description="patch panel ports for east-west cables; unlimited when not given")
+    servers: Whole | None = Field(None, description="most servers in one rack; by units and power when not given")
+
+
+class RoomWish(Wish):
+    """A room with racks; leaves belong to rooms."""
+
+    name: Name
+    racks: Annotated[tuple[RackWish, ...], BeforeValidator(_as_list)] = Field((), description="racks; one row is made when not given")
+    pods: Natural = Field(0, description="pods in this room; 0 leaves it to the family")
+
+
+class BoxWish(Wish):
+    """A device in the path of a room link that is not a fabric switch."""
+
+    name: Name
+    kind: Literal["firewall", "wan", "load_balancer", "encryptor", "switch"]
+    rate_limit_bps: Rate | None = Field(None, alias="rate_limit", description="most that all flows together get through it")
+    sessions: Literal["stateful", "stateless"] = Field("stateful", description="whether it tracks connections")
+
+
+class RoomLinkWish(Wish):
+    """Cables between two rooms, and the boxes in their path."""
+
+    between: Annotated[tuple[Name, Name], Field(description="the two rooms")]
+    distance_m: Length = Field(alias="distance", description="fibre length between the rooms")
+    count: Whole = Field(1, description="parallel links")
+    rate_bps: Rate = Field(alias="rate", description="rate of each link")
+    boxes: Annotated[tuple[BoxWish, ...], BeforeValidator(_as_list)] = ()
+    oversubscription_ratio: Ratio | None = Field(None, alias="oversubscription", description="accepted server:room-link ratio")
+
+
+class NicWish(Wish):
+    """The east-west NICs of one server."""
+
+    model: str | None = Field(None, description="catalogue model")
+    count: Whole | None = Field(None, description="east-west NICs in one server")
+    rate_bps: Rate | None = Field(None, alias="rate", description="rate of one NIC")
+    ports: Whole = Field(1, description="network ports that share the NIC's rate")
+
+
+class PcieWish(Wish):
+    """The slot that a NIC sits in."""
+
+    generation: Annotated[int, Field(ge=3, le=7, strict=True)]
+    lanes: Literal[1, 2, 4, 8, 16] = 16
+    max_payload_bytes: Literal[128, 256, 512] = Field(256, alias="max_payload")
+
+
+class ServerWish(Wish):
+    """A group of equal servers: a catalogue model, its parts overridden where given, or all parts given."""
+
+    name: Name = Field("server", description="prefix of the names; a number is appended")
+    model: str | None = Field(None, description="catalogue server such as dgx-h100")
+    count: Whole = Field(description="servers (machines, 台), not GPUs (cards, 卡)")
+    room: Name | None = Field(None, description="room; the only room, or all rooms evenly, when not given")
+    gpu: str | None = Field(None, description="catalogue GPU")
+    gpus: Whole | None = Field(None, description="GPUs in one server")
+    nic: NicWish | None = None
+    pcie: PcieWish | None = None
+    scale_up_domain: Whole | None = Field(None, description="GPUs that reach each other by NVLink or alike, 8 or 72")
+    rack_units: Whole | None = None
+    power_w: Power | None = Field(None, alias="power")

@@ -1,0 +1,1 @@
+"""What is observed: collection over transports, rates, the exporter, alert rules, dashboards and traffic traces."""

@@ -1,0 +1,1 @@
+"""The pages: the same nouns as the command line, in a browser."""

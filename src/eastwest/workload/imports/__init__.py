@@ -1,0 +1,1 @@
+"""One file a foreign format that describes a job: Megatron-LM arguments, Hugging Face config.json, and others."""

@@ -1,0 +1,1 @@
+"""The test suite: mirrors src/eastwest, plus house rules, packaging, corpus and naive oracles."""
