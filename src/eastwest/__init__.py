@@ -1,4 +1,6 @@
-"""eastwest: one description of an AI cluster's east-west network, planned, proved, configured, accepted, watched and diagnosed."""
+"""eastwest: one description of an AI cluster's east-west network, planned, proved, configured, accepted, watched and
+diagnosed.
+"""
 
 from eastwest.decision import Alternative, Decision
 from eastwest.errors import CannotTell, EastwestError, InputError, InternalError, UsageError

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from eastwest.registry import Registry
 
@@ -80,410 +80,153 @@ class Event:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
-_TX, _RX, _PORT, _NIC, _JOB = "this port sends", "this port receives", "this port", "this NIC", "this job"
-_DOWN = "downstream of this port: its peer cannot drain"
-_HERE = "this device: it cannot drain (on a NIC: PCIe, memory, GPU; on a switch: the egress ports that the traffic leaves by)"
-_SIGNAL = "the cable, its optics and both ends' FEC"
-_LOSSY = "which hop dropped: a class or headroom mistake when the priority should be lossless"
+_KINDS: Mapping[str, CounterKind] = {kind: kind for kind in get_args(CounterKind)}
+_LAYERS: Mapping[str, Layer] = {layer: layer for layer in get_args(Layer)}
+_VIEWS = {
+    "rx": "this port receives",
+    "tx": "this port sends",
+    "port": "this port",
+    "paused": "the peer pauses us",
+    "pausing": "we pause the peer",
+    "queue": "this port's egress queue",
+    "pg": "this port's ingress priority group",
+    "pool": "the chip's memory",
+    "receiver": "this NIC as receiver",
+    "sender": "this NIC as sender",
+    "nic": "this NIC",
+    "host": "this host",
+    "server": "this server",
+    "job": "this job",
+}
+_LOOKS = {
+    "downstream": "downstream of this port: its peer cannot drain",
+    "here": "this device: it cannot drain (NIC: PCIe, memory, GPU; switch: the egress ports of this traffic)",
+    "signal": "the cable, its optics and both ends' FEC",
+    "hop": "which hop dropped: a class or headroom mistake when the priority should be lossless",
+    "senders": "who sends through it",
+    "bursts": "bursts that averages hide",
+    "headroom": "headroom against cable length",
+    "ecn": "ECN switch of the queue, ECT bits",
+    "mtu": "MTU of both ends",
+    "queues": "queues on the way",
+    "dcqcn": "DCQCN switched on for the priority",
+    "path": "path loss or a dead peer",
+    "software": "the receiving software",
+    "first": "the first error on any rank",
+    "rewrite": "a device that changes headers",
+    "light": "fibre, connectors, the peer's laser",
+    "laser": "this module's laser",
+    "air": "air flow",
+    "pcie": "slot, payload, ACS, IOMMU",
+    "slot": "slot and riser",
+    "targets": "acceptance targets",
+    "first_rank": "the first rank that stopped",
+    "-": "",
+}
+# One row a counter: name (* told apart by priority or queue), unit, kind, layer, view, where to look, meaning.
+_TABLE = """
+rx_bytes*                bytes       counter   link        rx       -          bytes received
+tx_bytes*                bytes       counter   link        tx       -          bytes sent
+rx_packets*              packets     counter   link        rx       -          packets received
+tx_packets*              packets     counter   link        tx       -          packets sent
+rx_rate_bps              bps         gauge     link        rx       -          rate received, averaged by the device
+tx_rate_bps              bps         gauge     link        tx       -          rate sent, averaged by the device
+link_rate_bps            bps         gauge     link        port     -          negotiated rate of the port
+link_up                  ratio       gauge     link        port     signal     1 when the link is up
+mtu_bytes                bytes       gauge     link        port     -          MTU in force
+pfc_rx_frames*           frames      counter   link        paused   downstream PFC frames received
+pfc_tx_frames*           frames      counter   link        pausing  here       PFC frames sent
+paused_s*                s           counter   link        paused   downstream time that the peer kept us paused
+pausing_s*               s           counter   link        pausing  here       time that we kept the peer paused
+pfc_rx_transitions*      events      counter   link        paused   downstream Xoff to Xon changes received
+pause_rx_frames          frames      counter   link        paused   downstream link pause (802.3x) frames received
+pause_tx_frames          frames      counter   link        pausing  here       link pause (802.3x) frames sent
+storm_warnings           events      counter   host        pausing  here       the NIC paused the network for long
+storm_errors             events      counter   host        pausing  here       the NIC gave up pausing after too long
+storms_detected*         events      counter   link        paused   downstream watchdog acted on a queue
+storms_restored*         events      counter   link        paused   -          watchdog gave a queue back
+storm_drops*             packets     counter   link        paused   downstream packets dropped by the watchdog
+xmit_wait_ticks*         ticks       counter   link        paused   downstream InfiniBand: ticks without credits
+ecn_marked_packets*      packets     counter   link        queue    senders    packets marked CE by this queue
+ecn_marked_bytes*        bytes       counter   link        queue    senders    bytes marked CE by this queue
+queue_bytes*             bytes       gauge     link        queue    senders    bytes that wait now
+peak_queue_bytes*        bytes       watermark link        queue    bursts     most bytes that waited
+pg_bytes*                bytes       gauge     link        pg       here       bytes held now for this priority group
+peak_pg_bytes*           bytes       watermark link        pg       here       most shared bytes held
+peak_headroom_bytes*     bytes       watermark link        pg       here       most headroom used, full means loss
+pool_bytes               bytes       gauge     link        pool     -          bytes of the pool in use
+peak_pool_bytes          bytes       watermark link        pool     -          most bytes of the pool in use
+trimmed_packets*         packets     counter   link        queue    senders    packets cut to their header
+drops*                   packets     counter   link        port     hop        packets dropped, by any cause
+rx_drops*                packets     counter   link        rx       hop        packets dropped on arrival: no buffer
+tx_drops*                packets     counter   link        tx       hop        packets dropped before sending
+pg_drops*                packets     counter   link        rx       headroom   packets that found no headroom
+wred_drops*              packets     counter   link        tx       ecn        packets dropped by WRED
+oversize_frames          frames      counter   link        rx       mtu        frames longer than the port's MTU
+rx_errors                frames      counter   link        rx       signal     frames received with any error
+tx_errors                frames      counter   link        tx       -          frames that could not be sent
+ecn_received_packets     packets     counter   transport   receiver queues     CE-marked RoCE packets received
+cnp_tx_packets           packets     counter   transport   receiver queues     CNPs sent to senders
+cnp_rx_packets           packets     counter   transport   sender   queues     CNPs acted on
+cnp_ignored_packets      packets     counter   transport   sender   dcqcn      CNPs ignored
+out_of_sequence_packets  packets     counter   transport   receiver hop        gaps seen: loss, or reordering by spray
+sequence_naks            packets     counter   transport   sender   hop        NAKs for a gap: real loss or reordering
+ack_timeouts             events      counter   transport   sender   path       no acknowledgement in time
+implied_naks             events      counter   transport   sender   hop        gaps found by a later response
+duplicate_requests       packets     counter   transport   receiver hop        requests received twice
+rnr_naks                 packets     counter   transport   sender   software   receiver not ready
+receive_queue_empty      packets     counter   transport   receiver software   no receive work request posted
+retransmitted_packets    packets     counter   transport   sender   hop        packets sent again
+retries_exceeded         events      counter   transport   sender   path       queue pairs that failed after all retries
+completion_errors        events      counter   transport   nic      first      work requests completed with an error
+slow_restarts            events      counter   transport   sender   hop        restarts at low rate after loss
+icrc_errors              packets     counter   transport   receiver rewrite    RoCE packets with a bad invariant CRC
+tcp_retransmits          packets     counter   transport   host     hop        TCP segments sent again
+crc_errors               frames      counter   physical    rx       signal     frames with a bad check sum
+symbol_errors            symbols     counter   physical    rx       signal     symbols that no FEC could correct
+fec_corrected            codewords   counter   physical    rx       signal     code words that FEC corrected
+fec_corrected_bits       bits        counter   physical    rx       signal     bits that FEC corrected
+fec_uncorrected          codewords   counter   physical    rx       signal     code words that FEC could not correct
+pre_fec_ber_ratio        ratio       gauge     physical    rx       signal     bit error ratio before FEC
+post_fec_ber_ratio       ratio       gauge     physical    rx       signal     bit error ratio after FEC
+link_downs               events      counter   physical    port     signal     times that the link went down
+rx_power_dbm             dbm         gauge     physical    rx       light      light received, per lane
+tx_power_dbm             dbm         gauge     physical    tx       laser      light sent, per lane
+laser_bias_a             a           gauge     physical    tx       laser      laser bias current, per lane
+module_temperature_c     c           gauge     physical    port     air        temperature of the module
+module_voltage_v         v           gauge     physical    port     -          supply of the module
+buffer_passed_threshold  events      counter   host        rx       here       times that the buffer was nearly full
+pcie_read_stalled_ratio  ratio       gauge     host        nic      pcie       share of time that reads waited
+pcie_write_stalled_ratio ratio       gauge     host        nic      pcie       share of time that writes waited
+pcie_errors              events      counter   host        server   slot       PCIe replays and signal errors
+pcie_width_lanes         lanes       gauge     host        server   slot       negotiated PCIe lanes
+gpu_utilization_ratio    ratio       gauge     host        server   -          share of time with any kernel
+gpu_power_w              w           gauge     host        server   -          power of the GPU, low while waiting
+tensor_active_ratio      ratio       gauge     host        server   -          share of time with tensor cores busy
+busbw_bytes_per_s        bytes_per_s gauge     application job      targets    bus bandwidth of a collective
+algbw_bytes_per_s        bytes_per_s gauge     application job      -          algorithm bandwidth of a collective
+step_time_s              s           gauge     application job      -          time of one training step
+exposed_communication_s  s           gauge     application job      -          communication that nothing hides
+nccl_timeouts            events      counter   application job      first_rank NCCL or process group timeouts
+nccl_retries             events      counter   application job      hop        transport retries in the NCCL log
+iteration_tokens_per_s   per_s       gauge     application job      -          tokens per second
+"""
 
 
-def _rows() -> list[Counter]:
-    return [*_volume(), *_pause(), *_queue(), *_loss(), *_transport(), *_physical(), *_host(), *_application()]
+def _rows() -> list[tuple[str, Counter]]:
+    """Every row of the table as a Counter, by name."""
+    rows = []
+    for line in _TABLE.strip().splitlines():
+        name, unit, kind, layer, view, look, meaning = line.split(maxsplit=6)
+        bare, per_priority = name.rstrip("*"), name.endswith("*")
+        row = Counter(bare, meaning, unit, _KINDS[kind], _LAYERS[layer], _VIEWS[view], _LOOKS[look], per_priority)
+        rows.append((bare, row))
+    return sorted(rows, key=lambda row: row[0])
 
 
-def _volume() -> list[Counter]:
-    return [
-        Counter("rx_bytes", "bytes received", "bytes", "counter", "link", _RX, per_priority=True),
-        Counter("tx_bytes", "bytes sent", "bytes", "counter", "link", _TX, per_priority=True),
-        Counter("rx_packets", "packets received", "packets", "counter", "link", _RX, per_priority=True),
-        Counter("tx_packets", "packets sent", "packets", "counter", "link", _TX, per_priority=True),
-        Counter("rx_rate_bps", "rate received, averaged by the device", "bps", "gauge", "link", _RX),
-        Counter("tx_rate_bps", "rate sent, averaged by the device", "bps", "gauge", "link", _TX),
-        Counter("link_rate_bps", "negotiated rate of the port", "bps", "gauge", "link", _PORT),
-        Counter("link_up", "1 when the link is up", "ratio", "gauge", "link", _PORT, _SIGNAL),
-        Counter("mtu_bytes", "MTU in force", "bytes", "gauge", "link", _PORT),
-    ]
-
-
-def _pause() -> list[Counter]:
-    paused_by_peer, pauses_peer = "the peer pauses us", "we pause the peer"
-    return [
-        Counter("pfc_rx_frames", "PFC frames received", "frames", "counter", "link", paused_by_peer, _DOWN, True),
-        Counter("pfc_tx_frames", "PFC frames sent", "frames", "counter", "link", pauses_peer, _HERE, True),
-        Counter("paused_s", "time that the peer kept us paused", "s", "counter", "link", paused_by_peer, _DOWN, True),
-        Counter("pausing_s", "time that we kept the peer paused", "s", "counter", "link", pauses_peer, _HERE, True),
-        Counter(
-            "pfc_rx_transitions",
-            "Xoff to Xon changes received",
-            "events",
-            "counter",
-            "link",
-            paused_by_peer,
-            _DOWN,
-            True,
-        ),
-        Counter(
-            "pause_rx_frames", "link pause (802.3x) frames received", "frames", "counter", "link", paused_by_peer, _DOWN
-        ),
-        Counter("pause_tx_frames", "link pause (802.3x) frames sent", "frames", "counter", "link", pauses_peer, _HERE),
-        Counter(
-            "storm_warnings", "the NIC paused the network for long", "events", "counter", "host", pauses_peer, _HERE
-        ),
-        Counter(
-            "storm_errors",
-            "the NIC paused so long that it gave up pausing",
-            "events",
-            "counter",
-            "host",
-            pauses_peer,
-            _HERE,
-        ),
-        Counter(
-            "storms_detected", "watchdog acted on a queue", "events", "counter", "link", paused_by_peer, _DOWN, True
-        ),
-        Counter(
-            "storms_restored",
-            "watchdog gave a queue back",
-            "events",
-            "counter",
-            "link",
-            paused_by_peer,
-            per_priority=True,
-        ),
-        Counter(
-            "storm_drops", "packets dropped by the watchdog", "packets", "counter", "link", paused_by_peer, _DOWN, True
-        ),
-        Counter(
-            "xmit_wait_ticks",
-            "InfiniBand: ticks without credits while data waited",
-            "ticks",
-            "counter",
-            "link",
-            paused_by_peer,
-            _DOWN,
-            True,
-        ),
-    ]
-
-
-def _queue() -> list[Counter]:
-    egress, ingress = "this port's egress queue", "this port's ingress priority group"
-    return [
-        Counter(
-            "ecn_marked_packets",
-            "packets marked CE by this queue",
-            "packets",
-            "counter",
-            "link",
-            egress,
-            "who sends through it",
-            True,
-        ),
-        Counter(
-            "ecn_marked_bytes",
-            "bytes marked CE by this queue",
-            "bytes",
-            "counter",
-            "link",
-            egress,
-            "who sends through it",
-            True,
-        ),
-        Counter("queue_bytes", "bytes that wait now", "bytes", "gauge", "link", egress, "who sends through it", True),
-        Counter(
-            "peak_queue_bytes",
-            "most bytes that waited",
-            "bytes",
-            "watermark",
-            "link",
-            egress,
-            "bursts that averages hide",
-            True,
-        ),
-        Counter("pg_bytes", "bytes held now for this priority group", "bytes", "gauge", "link", ingress, _HERE, True),
-        Counter("peak_pg_bytes", "most shared bytes held", "bytes", "watermark", "link", ingress, _HERE, True),
-        Counter(
-            "peak_headroom_bytes",
-            "most headroom used; near its size is danger of loss",
-            "bytes",
-            "watermark",
-            "link",
-            ingress,
-            _HERE,
-            True,
-        ),
-        Counter("pool_bytes", "bytes of the pool in use", "bytes", "gauge", "link", "the chip's memory"),
-        Counter("peak_pool_bytes", "most bytes of the pool in use", "bytes", "watermark", "link", "the chip's memory"),
-        Counter(
-            "trimmed_packets",
-            "packets cut to their header",
-            "packets",
-            "counter",
-            "link",
-            egress,
-            "who sends through it",
-            True,
-        ),
-    ]
-
-
-def _loss() -> list[Counter]:
-    return [
-        Counter("drops", "packets dropped, by any cause", "packets", "counter", "link", _PORT, _LOSSY, True),
-        Counter(
-            "rx_drops", "packets dropped on arrival for lack of buffer", "packets", "counter", "link", _RX, _LOSSY, True
-        ),
-        Counter("tx_drops", "packets dropped before sending", "packets", "counter", "link", _TX, _LOSSY, True),
-        Counter(
-            "pg_drops",
-            "packets that found no headroom",
-            "packets",
-            "counter",
-            "link",
-            _RX,
-            "headroom against cable length",
-            True,
-        ),
-        Counter(
-            "wred_drops",
-            "packets dropped by WRED",
-            "packets",
-            "counter",
-            "link",
-            _TX,
-            "ECN switch of the queue, ECT bits",
-            True,
-        ),
-        Counter(
-            "oversize_frames", "frames longer than the port's MTU", "frames", "counter", "link", _RX, "MTU of both ends"
-        ),
-        Counter("rx_errors", "frames received with any error", "frames", "counter", "link", _RX, _SIGNAL),
-        Counter("tx_errors", "frames that could not be sent", "frames", "counter", "link", _TX),
-    ]
-
-
-def _transport() -> list[Counter]:
-    receiver, sender = "this NIC as receiver", "this NIC as sender"
-    return [
-        Counter(
-            "ecn_received_packets",
-            "CE-marked RoCE packets received",
-            "packets",
-            "counter",
-            "transport",
-            receiver,
-            "queues on the way",
-        ),
-        Counter(
-            "cnp_tx_packets", "CNPs sent to senders", "packets", "counter", "transport", receiver, "queues on the way"
-        ),
-        Counter("cnp_rx_packets", "CNPs acted on", "packets", "counter", "transport", sender, "queues on the way"),
-        Counter(
-            "cnp_ignored_packets",
-            "CNPs ignored",
-            "packets",
-            "counter",
-            "transport",
-            sender,
-            "DCQCN switched on for the priority",
-        ),
-        Counter(
-            "out_of_sequence_packets",
-            "gaps seen: loss, or reordering by spray",
-            "packets",
-            "counter",
-            "transport",
-            receiver,
-            _LOSSY,
-        ),
-        Counter(
-            "sequence_naks",
-            "NAKs for a gap: real loss or reordering",
-            "packets",
-            "counter",
-            "transport",
-            sender,
-            _LOSSY,
-        ),
-        Counter(
-            "ack_timeouts",
-            "no acknowledgement in time",
-            "events",
-            "counter",
-            "transport",
-            sender,
-            "path loss or a dead peer",
-        ),
-        Counter("implied_naks", "gaps found by a later response", "events", "counter", "transport", sender, _LOSSY),
-        Counter("duplicate_requests", "requests received twice", "packets", "counter", "transport", receiver, _LOSSY),
-        Counter("rnr_naks", "receiver not ready", "packets", "counter", "transport", sender, "the receiving software"),
-        Counter(
-            "receive_queue_empty",
-            "no receive work request posted",
-            "packets",
-            "counter",
-            "transport",
-            receiver,
-            "the receiving software",
-        ),
-        Counter("retransmitted_packets", "packets sent again", "packets", "counter", "transport", sender, _LOSSY),
-        Counter(
-            "retries_exceeded",
-            "queue pairs that failed after all retries",
-            "events",
-            "counter",
-            "transport",
-            sender,
-            "path loss or a dead peer",
-        ),
-        Counter(
-            "completion_errors",
-            "work requests completed with an error",
-            "events",
-            "counter",
-            "transport",
-            _NIC,
-            "the first error on any rank",
-        ),
-        Counter("slow_restarts", "restarts at low rate after loss", "events", "counter", "transport", sender, _LOSSY),
-        Counter(
-            "icrc_errors",
-            "RoCE packets with a bad invariant CRC",
-            "packets",
-            "counter",
-            "transport",
-            receiver,
-            "a device that changes headers",
-        ),
-        Counter("tcp_retransmits", "TCP segments sent again", "packets", "counter", "transport", "this host", _LOSSY),
-    ]
-
-
-def _physical() -> list[Counter]:
-    return [
-        Counter("crc_errors", "frames with a bad check sum", "frames", "counter", "physical", _RX, _SIGNAL),
-        Counter("symbol_errors", "symbols that no FEC could correct", "symbols", "counter", "physical", _RX, _SIGNAL),
-        Counter("fec_corrected", "code words that FEC corrected", "codewords", "counter", "physical", _RX, _SIGNAL),
-        Counter("fec_corrected_bits", "bits that FEC corrected", "bits", "counter", "physical", _RX, _SIGNAL),
-        Counter(
-            "fec_uncorrected", "code words that FEC could not correct", "codewords", "counter", "physical", _RX, _SIGNAL
-        ),
-        Counter("pre_fec_ber_ratio", "bit error ratio before FEC", "ratio", "gauge", "physical", _RX, _SIGNAL),
-        Counter("post_fec_ber_ratio", "bit error ratio after FEC", "ratio", "gauge", "physical", _RX, _SIGNAL),
-        Counter("link_downs", "times that the link went down", "events", "counter", "physical", _PORT, _SIGNAL),
-        Counter(
-            "rx_power_dbm",
-            "light received, per lane",
-            "dbm",
-            "gauge",
-            "physical",
-            _RX,
-            "fibre, connectors, the peer's laser",
-        ),
-        Counter("tx_power_dbm", "light sent, per lane", "dbm", "gauge", "physical", _TX, "this module's laser"),
-        Counter("laser_bias_a", "laser bias current, per lane", "a", "gauge", "physical", _TX, "this module's laser"),
-        Counter("module_temperature_c", "temperature of the module", "c", "gauge", "physical", _PORT, "air flow"),
-        Counter("module_voltage_v", "supply of the module", "v", "gauge", "physical", _PORT),
-    ]
-
-
-def _host() -> list[Counter]:
-    server = "this server"
-    return [
-        Counter(
-            "buffer_passed_threshold",
-            "times that the NIC's port buffer was nearly full",
-            "events",
-            "counter",
-            "host",
-            _RX,
-            _HERE,
-        ),
-        Counter(
-            "pcie_read_stalled_ratio",
-            "share of time that NIC reads waited for PCIe",
-            "ratio",
-            "gauge",
-            "host",
-            _NIC,
-            "slot, payload, ACS, IOMMU",
-        ),
-        Counter(
-            "pcie_write_stalled_ratio",
-            "share of time that NIC writes waited for PCIe",
-            "ratio",
-            "gauge",
-            "host",
-            _NIC,
-            "slot, payload, ACS, IOMMU",
-        ),
-        Counter("pcie_errors", "PCIe replays and signal errors", "events", "counter", "host", server, "slot and riser"),
-        Counter("pcie_width_lanes", "negotiated PCIe lanes", "lanes", "gauge", "host", server, "slot and riser"),
-        Counter(
-            "gpu_utilization_ratio",
-            "share of time with a kernel running; a waiting collective counts",
-            "ratio",
-            "gauge",
-            "host",
-            server,
-        ),
-        Counter(
-            "gpu_power_w",
-            "power drawn by the GPU; low with full utilisation means waiting",
-            "w",
-            "gauge",
-            "host",
-            server,
-        ),
-        Counter("tensor_active_ratio", "share of time with tensor cores busy", "ratio", "gauge", "host", server),
-    ]
-
-
-def _application() -> list[Counter]:
-    return [
-        Counter(
-            "busbw_bytes_per_s",
-            "bus bandwidth of a collective",
-            "bytes_per_s",
-            "gauge",
-            "application",
-            _JOB,
-            "acceptance targets",
-        ),
-        Counter(
-            "algbw_bytes_per_s", "algorithm bandwidth of a collective", "bytes_per_s", "gauge", "application", _JOB
-        ),
-        Counter("step_time_s", "time of one training step", "s", "gauge", "application", _JOB),
-        Counter(
-            "exposed_communication_s", "communication of a step that nothing hides", "s", "gauge", "application", _JOB
-        ),
-        Counter(
-            "nccl_timeouts",
-            "NCCL or process group timeouts in the log",
-            "events",
-            "counter",
-            "application",
-            _JOB,
-            "the first rank that stopped",
-        ),
-        Counter(
-            "nccl_retries",
-            "transport retries and warnings in the NCCL log",
-            "events",
-            "counter",
-            "application",
-            _JOB,
-            _LOSSY,
-        ),
-        Counter("iteration_tokens_per_s", "tokens per second", "per_s", "gauge", "application", _JOB),
-    ]
-
-
-CANONICAL: Registry[Counter] = Registry(
-    "counter", [(row.name, row) for row in sorted(_rows(), key=lambda row: row.name)]
-)
-# The seeds' two lists (text 000: port utilisation, queue depth, PFC, retransmission, ECN; text 001, section 5.2), in canonical names. Text 000 lost its
-# table in extraction: its list is our reconstruction.
+CANONICAL: Registry[Counter] = Registry("counter", _rows())
+# The seeds' two lists (text 000, section 5.2, whose table was lost in extraction: our reconstruction; text 001,
+# section 5.2) in canonical names.
 SEED_INDICATORS: Mapping[str, tuple[str, ...]] = {
     "PFC trigger count": ("pfc_rx_frames", "pfc_tx_frames"),
     "PFC duration": ("paused_s", "pausing_s"),

@@ -19,8 +19,8 @@ class Alternative:
 class Decision:
     """One chosen value.
 
-    `id` is dotted and stable (`fabric.leaf.uplinks`, `policy.ecn.kmax`), `because` one sentence, `formula` with names that `inputs` holds,
-    `source` a document, a standard's section, the site file's line, or "derived".
+    `id` is dotted and stable (`fabric.leaf.uplinks`, `policy.ecn.kmax`), `because` one sentence, `formula` with names
+    that `inputs` holds, `source` a document, a standard's section, the site file's line, or "derived".
     """
 
     id: str

@@ -1,6 +1,8 @@
-"""`Finding`, the only verdict type: a stable code and its arguments; the sentence comes from `messages/<lang>.yaml` at output.
+"""`Finding`, the only verdict type: a stable code and its arguments; the sentence comes from `messages/<lang>.yaml` at
+output.
 
-A message entry has `title`, `message`, `hint` and `explain`; `{name}` in them is filled from `args`, `subject`, `expected`, `observed`.
+A message entry has `title`, `message`, `hint` and `explain`; `{name}` in them is filled from `args`, `subject`,
+`expected`, `observed`.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ _SEVERITY_ORDER = {"error": 0, "warning": 1, "info": 2}
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One line of the user's own text: `source` (file or command), `line` (from 1; None when it has no lines), `text` as found."""
+    """One line of the user's own text: `source` (file or command), `line` (from 1; None when it has no lines), `text`
+    as found.
+    """
 
     source: str
     line: int | None
@@ -34,8 +38,9 @@ class Evidence:
 class Finding:
     """One verdict on one subject.
 
-    `code` is stable (`EW-FAB-001`), `subject` the device, port, key or job, `expected` and `observed` the two values in `unit`,
-    `args` further words for the sentence, `evidence` the lines that prove it, `waived` the reason when somebody accepted it.
+    `code` is stable (`EW-FAB-001`), `subject` the device, port, key or job, `expected` and `observed` the two values in
+    `unit`, `args` further words for the sentence, `evidence` the lines that prove it, `waived` the reason when somebody
+    accepted it.
     """
 
     code: str
@@ -102,7 +107,9 @@ def messages(lang: str = "en") -> Mapping[str, Mapping[str, str]]:
 
 
 def message_of(code: str, lang: str = "en") -> Mapping[str, str]:
-    """The message entry of a code. Raises InternalError when the code has none: a finding without words is a bug of ours."""
+    """The message entry of a code. Raises InternalError when the code has none: a finding without words is a bug of
+    ours.
+    """
     try:
         return messages(lang)[code]
     except KeyError as error:

@@ -1,4 +1,6 @@
-"""An explicit, alphabetical list of plug-ins of one kind: name -> object, frozen once written in the folder's `__init__.py`."""
+"""An explicit, alphabetical list of plug-ins of one kind: name -> object, frozen once written in the folder's
+`__init__.py`.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ Plugin = TypeVar("Plugin")
 class Registry(Generic[Plugin]):
     """The members of one kind of plug-in, in alphabetical order.
 
-    Raises InternalError when two members share a name or the list is not alphabetical: the neighbour is then easy to find.
+    Raises InternalError when two members share a name or the list is not alphabetical: the neighbour is then easy to
+    find.
 
     >>> Registry("family", [("leaf_spine", 1), ("rail_optimized", 2)]).names()
     ('leaf_spine', 'rail_optimized')

@@ -12,8 +12,9 @@ Kind = Literal["at_least", "at_most", "equal", "zero", "bounded", "ignored", "wi
 class Target:
     """One limit.
 
-    `id` is dotted and stable (`busbw.all_reduce.all`), `kind` says how `value` limits (`window` uses `value` and `upper`), `unit` is a base unit,
-    `test` the command or counter that measures it, `formula` and `source` where it comes from.
+    `id` is dotted and stable (`busbw.all_reduce.all`), `kind` says how `value` limits (`window` uses `value` and
+    `upper`), `unit` is a base unit, `test` the command or counter that measures it, `formula` and `source` where it
+    comes from.
     """
 
     id: str

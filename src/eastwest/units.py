@@ -1,7 +1,8 @@
 """Units of the product: parse what people write, print what they read; the only place with powers of ten.
 
-Inside eastwest every quantity is in a base unit and its name says so: `_bps`, `_bytes`, `_bytes_per_s`, `_s`, `_ps`, `_m`, `_w`, `_dbm`.
-Text keeps the field's habits: `400G` is a rate in bit/s, `25MB` a size (10**6), `25MiB` a size (2**20), `30m` a length, `2:1` down:up.
+Inside eastwest every quantity is in a base unit and its name says so: `_bps`, `_bytes`, `_bytes_per_s`, `_s`, `_ps`,
+`_m`, `_w`, `_dbm`. Text keeps the field's habits: `400G` is a rate in bit/s, `25MB` a size (10**6), `25MiB` a size
+(2**20), `30m` a length, `2:1` down:up.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ HOUR_S = 3600
 DAY_S = 86400
 M_PER_KM = 1000
 
-_NUMBER = r"(?P<number>[+-]?(?:\d[\d_]*(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?)"
+LONGEST_QUANTITY = 40  # characters: no quantity of a network needs more, and an endless number would cost time and memory
+
+_NUMBER = r"(?P<number>[+-]?(?:\d[\d_]*(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,2})?)"
 _TEXT = re.compile(rf"^\s*{_NUMBER}\s*(?P<unit>.*?)\s*$")
 
 _RATE = {"": 1, "K": KILO, "M": MEGA, "G": GIGA, "T": TERA}
@@ -68,7 +71,7 @@ def _split(text: object, kind: str, expected: str) -> tuple[Decimal, str]:
     """The number and the unit of a text; UnitError when there is no number."""
     if isinstance(text, bool) or text is None:
         raise UnitError(kind, text, expected)
-    match = _TEXT.match(str(text))
+    match = _TEXT.match(str(text)) if len(str(text)) <= LONGEST_QUANTITY else None
     if not match:
         raise UnitError(kind, text, expected)
     try:
@@ -102,7 +105,8 @@ def parse_rate(text: object) -> int:
 def parse_size(text: object) -> int:
     """Bytes of "25MB" (10**6), "25MiB" (2**20), "9216" or "9216B". Raises UnitError.
 
-    "400Gb" is refused because a small b is a bit; a bare prefix ("4M") is refused because it does not say 10**6 or 2**20.
+    "400Gb" is refused because a small b is a bit; a bare prefix ("4M") is refused because it does not say 10**6 or
+    2**20.
     """
     expected = "a size in bytes such as 9216, 25MB (10^6) or 25MiB (2^20)"
     number, unit = _split(text, "size", expected)
@@ -152,7 +156,7 @@ def parse_count(text: object) -> int:
 
 
 def parse_ratio(text: object) -> float:
-    """Down : up of "2:1", "1.67:1", "1:1" or a number; 2.0 means twice as much bandwidth down as up. Raises UnitError."""
+    """Down : up of "2:1", "1.67:1", "1:1" or a number; 2.0 is twice as much down as up. Raises UnitError."""
     expected = "a down:up ratio such as 1:1 or 2:1"
     if isinstance(text, str) and ":" in text:
         down, _, up = text.partition(":")
@@ -183,29 +187,29 @@ def _scaled(value: float, steps: tuple[tuple[float, str], ...], digits: int, joi
 
 
 def format_rate(rate_bps: float, digits: int = 2) -> str:
-    """"400G", "25.6T", "1.5M": a line rate in the field's short form (bit/s)."""
+    """ "400G", "25.6T", "1.5M": a line rate in the field's short form (bit/s)."""
     return _scaled(rate_bps, ((TERA, "T"), (GIGA, "G"), (MEGA, "M"), (KILO, "K"), (1, "b/s")), digits, "")
 
 
 def format_port_rate(rate_bps: int) -> str:
-    """"800G", "1600G": a port's rate in whole Gb/s, as port names write it."""
+    """ "800G", "1600G": a port's rate in whole Gb/s, as port names write it."""
     return f"{_trim(rate_bps / GIGA, 1)}G"
 
 
 def format_bandwidth(bytes_per_s: float, digits: int = 2) -> str:
-    """"48.5 GB/s": a bandwidth in decimal bytes per second."""
+    """ "48.5 GB/s": a bandwidth in decimal bytes per second."""
     steps = ((TERA, "TB/s"), (GIGA, "GB/s"), (MEGA, "MB/s"), (KILO, "KB/s"), (1, "B/s"))
     return _scaled(bytes_per_s, steps, digits)
 
 
 def format_size(size_bytes: float, digits: int = 2) -> str:
-    """"200 GB", "1.6 TB": a size in decimal units."""
+    """ "200 GB", "1.6 TB": a size in decimal units."""
     steps = ((PETA, "PB"), (TERA, "TB"), (GIGA, "GB"), (MEGA, "MB"), (KILO, "KB"), (1, "B"))
     return _scaled(size_bytes, steps, digits)
 
 
 def format_time(time_s: float, digits: int = 2) -> str:
-    """"9 min", "4 s", "85 ms", "10 µs": a duration in its natural unit."""
+    """ "9 min", "4 s", "85 ms", "10 µs": a duration in its natural unit."""
     steps = (
         (DAY_S, "d"),
         (HOUR_S, "h"),
@@ -223,27 +227,27 @@ def format_time(time_s: float, digits: int = 2) -> str:
 
 
 def format_length(length_m: float) -> str:
-    """"30 m", "10 km"."""
+    """ "30 m", "10 km"."""
     return f"{_trim(length_m / M_PER_KM, 2)} km" if length_m >= M_PER_KM else f"{_trim(length_m, 1)} m"
 
 
 def format_power(power_w: float) -> str:
-    """"10.2 kW", "700 W"."""
+    """ "10.2 kW", "700 W"."""
     return _scaled(power_w, ((MEGA, "MW"), (KILO, "kW"), (1, "W")), 1)
 
 
 def format_count(count: float) -> str:
-    """"70B", "1.6T", "8,192": a count of parameters or tokens."""
+    """ "70B", "1.6T", "8,192": a count of parameters or tokens."""
     if count < MEGA:
         return _trim(count, 2)
     return _scaled(count, ((TERA, "T"), (GIGA, "B"), (MEGA, "M")), 2, "")
 
 
 def format_ratio(ratio: float) -> str:
-    """"1:1", "1.67:1": oversubscription as down:up."""
+    """ "1:1", "1.67:1": oversubscription as down:up."""
     return f"{_trim(ratio, 3)}:1"
 
 
 def format_percent(share_ratio: float) -> str:
-    """"38 %", "2.1 %"."""
+    """ "38 %", "2.1 %"."""
     return f"{_trim(share_ratio * 100, 1)} %"

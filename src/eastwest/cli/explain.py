@@ -11,7 +11,9 @@ from eastwest.cli.output import Answer, run
 
 
 def explain(
-    code: Annotated[str | None, typer.Argument(help="Finding code such as EW-FAB-001; all are listed without one.")] = None,
+    code: Annotated[
+        str | None, typer.Argument(help="Finding code such as EW-FAB-001; all are listed without one.")
+    ] = None,
     json: Json = False,
     lang: Lang = Language.en,
 ) -> None:
@@ -32,7 +34,9 @@ def _answer(code: str | None, lang: str) -> Answer:
     name = code.upper()
     if name not in known:
         near = nearest(name, known)
-        raise UsageError(f"unknown finding code {code!r}", hint=f"did you mean {near}?" if near else "`eastwest explain` lists all")
+        raise UsageError(
+            f"unknown finding code {code!r}", hint=f"did you mean {near}?" if near else "`eastwest explain` lists all"
+        )
     entry = known[name]
     document = {"schema": "eastwest.explain/1", "verdict": "pass", "findings": [], "code": name, **entry}
     parts = [f"{name}: {entry['title']}", "", entry["explain"].strip()]

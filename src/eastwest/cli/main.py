@@ -1,4 +1,6 @@
-"""The command line: one file per verb, each imported light; the heavy libraries are imported by the verb that needs them."""
+"""The command line: one file per verb, each imported light; the heavy libraries are imported by the verb that needs
+them.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
-    version: Annotated[  # noqa: ARG001 - the callback has done its work
+    version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave.")
     ] = False,
 ) -> None:

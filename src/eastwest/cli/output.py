@@ -1,4 +1,6 @@
-"""Where answers go: data to stdout, notes and errors to stderr, one JSON document with --json; errors become exit codes here."""
+"""Where answers go: data to stdout, notes and errors to stderr, one JSON document with --json; errors become exit codes
+here.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,8 @@ def colour_wanted() -> bool:
 def run(verb: str, as_json: bool, lang: Lang, answer: Callable[[], Answer]) -> None:
     """Print the answer of one verb and leave with its exit code; every error leaves in the same shape.
 
-    The broad catch is the outermost runner's: what nobody foresaw is a bug of ours (exit 70), shown with its traceback on stderr.
+    The broad catch is the outermost runner's: what nobody foresaw is a bug of ours (exit 70), shown with its traceback
+    on stderr.
     """
     try:
         result = answer()
@@ -49,7 +52,7 @@ def run(verb: str, as_json: bool, lang: Lang, answer: Callable[[], Answer]) -> N
     except BrokenPipeError:
         sys.stderr.close()
         raise typer.Exit(EXIT_OK) from None
-    except Exception as error:  # noqa: BLE001 - the outermost runner: everything unforeseen becomes exit 70
+    except Exception as error:
         traceback.print_exc()
         _print_failure(verb, as_json, EXIT_INTERNAL, f"{type(error).__name__}: {error}", BUG_NOTE, [])
         raise typer.Exit(EXIT_INTERNAL) from error

@@ -19,9 +19,12 @@ def last_plan_path() -> Path:
 
 
 def why(
-    id: Annotated[str | None, typer.Argument(help="Decision or target, as the plan prints it; all are listed without one.")] = None,
+    id: Annotated[
+        str | None, typer.Argument(help="Decision or target, as the plan prints it; all are listed without one.")
+    ] = None,
     plan: Annotated[
-        Path | None, typer.Option("--plan", help="A plan.json or the folder that holds it; the last plan when not given.")
+        Path | None,
+        typer.Option("--plan", help="A plan.json or the folder that holds it; the last plan when not given."),
     ] = None,
     json: Json = False,
     lang: Lang = Language.en,
@@ -56,13 +59,21 @@ def _read(plan: Path | None) -> dict[str, Any]:
 
     path = last_plan_path() if plan is None else plan / "plan.json" if plan.is_dir() else plan
     if not path.exists():
-        raise CannotTell(f"no plan at {path}", needs=["plan.json"], hint="run `eastwest plan site.yaml` first, or name one: --plan DIR")
+        raise CannotTell(
+            f"no plan at {path}",
+            needs=["plan.json"],
+            hint="run `eastwest plan site.yaml` first, or name one: --plan DIR",
+        )
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise UsageError(f"{path} cannot be read as a plan: {error}", hint="run `eastwest plan site.yaml --out DIR`") from error
+        raise UsageError(
+            f"{path} cannot be read as a plan: {error}", hint="run `eastwest plan site.yaml --out DIR`"
+        ) from error
     if not isinstance(document, dict) or document.get("schema") != "eastwest.plan/1":
-        raise UsageError(f"{path} is not a plan (schema eastwest.plan/1)", hint="run `eastwest plan site.yaml --out DIR`")
+        raise UsageError(
+            f"{path} is not a plan (schema eastwest.plan/1)", hint="run `eastwest plan site.yaml --out DIR`"
+        )
     return document
 
 

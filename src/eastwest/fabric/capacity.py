@@ -1,17 +1,20 @@
-"""How ports become a fabric: the split of a leaf, the even spread of its uplinks over spines, and how far that grows. Closed forms only.
+"""How ports become a fabric: the split of a leaf, the even spread of its uplinks over spines, and how far that grows.
+Closed forms only.
 
-Down and up are seen from the leaf. A *logical* port is what one link takes: a 400G port broken out 2 x 200G is two logical ports of 200G.
+Down and up are seen from the leaf. A *logical* port is what one link takes: a 400G port broken out 2 x 200G is two
+logical ports of 200G.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
 
 from eastwest.spec.resolve import SwitchFacts
 
+LEAST_SHARE = 0.75  # of the servers that a leaf could take, when fewer let its uplinks spread better
 RATIO_DENOMINATOR = 10_000  # an oversubscription wish is kept as a fraction with at most this denominator
 
 
@@ -19,8 +22,8 @@ RATIO_DENOMINATOR = 10_000  # an oversubscription wish is kept as a fraction wit
 class LeafSplit:
     """One leaf at one uplink rate: logical ports down and up, servers that fit.
 
-    `down_ports` is what the ratio allows, `reserved` what the servers (and the spare ports) of a full leaf take of it; `uplinks` carries `reserved`
-    at the wished ratio, `most_uplinks` is what the remaining ports could carry.
+    `down_ports` is what the ratio allows, `reserved` what the servers (and the spare ports) of a full leaf take of it;
+    `uplinks` carries `reserved` at the wished ratio, `most_uplinks` is what the remaining ports could carry.
     """
 
     down_rate_bps: int
@@ -36,7 +39,9 @@ class LeafSplit:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Uplinks spread evenly: `per_pair` links between each leaf and each of `spines`; `fits` is False when spine ports do not suffice."""
+    """Uplinks spread evenly: `per_pair` links between each leaf and each of `spines`; `fits` is False when spine
+    ports do not suffice.
+    """
 
     uplinks: int
     spines: int
@@ -55,11 +60,18 @@ def parts_at(switch: SwitchFacts, rate_bps: int) -> int:
 
 
 def split_leaf(
-    leaf: SwitchFacts, nic_rate_bps: int, up_rate_bps: int, links_per_server: int, ratio: float, most_servers: int | None, spare: int
+    leaf: SwitchFacts,
+    nic_rate_bps: int,
+    up_rate_bps: int,
+    links_per_server: int,
+    ratio: float,
+    most_servers: int | None,
+    spare: int,
 ) -> LeafSplit:
     """The split of a leaf's ports so that down bandwidth is at most `ratio` times up bandwidth.
 
-    With P ports, D bit/s down per port and U up: down ports = floor(P ratio U / (D + ratio U)). `links_per_server` links of one server end on this leaf.
+    With P ports, D bit/s down per port and U up: down ports = floor(P ratio U / (D + ratio U)). `links_per_server`
+    links of one server end on this leaf.
     """
     wish = Fraction(ratio).limit_denominator(RATIO_DENOMINATOR)
     down_rate = min(nic_rate_bps, leaf.port_rate_bps)
@@ -72,13 +84,40 @@ def split_leaf(
     reserved = servers * links_per_server + spare
     uplinks = max(1, ceil(Fraction(reserved * down_rate) / (wish * up_rate_bps)))
     left = leaf.ports - ceil(reserved / down_parts)
-    return LeafSplit(down_rate, down_parts, down_ports, servers, reserved, up_rate_bps, up_parts, uplinks, max(uplinks, left * up_parts))
+    return LeafSplit(
+        down_rate,
+        down_parts,
+        down_ports,
+        servers,
+        reserved,
+        up_rate_bps,
+        up_parts,
+        uplinks,
+        max(uplinks, left * up_parts),
+    )
+
+
+def narrower_splits(split: LeafSplit, leaf: SwitchFacts, links_per_server: int, spare: int) -> Iterator[LeafSplit]:
+    """The split itself, then splits that turn the ports of one more server each into possible uplinks, to three
+    quarters.
+
+    A few servers less under a leaf can let its uplinks divide over far fewer spines: 38 down and 26 up of 64 ports need
+    13 spines for 8 leaves, 36 down and 28 up need 4.
+    """
+    yield split
+    for servers in range(split.servers - 1, ceil(split.servers * LEAST_SHARE) - 1, -1):
+        reserved = servers * links_per_server + spare
+        left = leaf.ports - ceil(reserved / split.down_parts)
+        most = max(split.uplinks, left * split.up_parts)
+        yield replace(split, servers=servers, reserved=reserved, most_uplinks=most)
 
 
 def spread_uplinks(split: LeafSplit, leaves: int, spine: SwitchFacts, room_links: int, room_parts: int) -> Spread:
-    """The fewest spines over which a leaf's uplinks divide evenly, then the fewest uplinks; ports for `room_links` are kept on the spines.
+    """The fewest spines over which a leaf's uplinks divide evenly, then the fewest uplinks; ports for `room_links` are
+    kept on the spines.
 
-    A leaf may take more uplinks than the ratio needs when that saves a spine. When nothing fits, one link per leaf and spine, `fits` False.
+    A leaf may take more uplinks than the ratio needs when that saves a spine. When nothing fits, one link per leaf and
+    spine, `fits` False.
     """
     parts = max(1, parts_at(spine, split.up_rate_bps))
     for spines in range(1, split.most_uplinks + 1):
@@ -95,13 +134,16 @@ def _multiples(step: int, low: int, high: int) -> Iterator[int]:
 
 
 def most_leaves(split: LeafSplit, spine: SwitchFacts, room_links: int, room_parts: int) -> int:
-    """Leaves of one room when it is full: one link between each leaf and each of `uplinks` spines, so as many as a spine has ports."""
+    """Leaves of one room when it is full: one link between each leaf and each of `uplinks` spines, so as many as a
+    spine has ports.
+    """
     room_ports = ceil(ceil(room_links / split.uplinks) / max(1, room_parts))
     return max(0, spine.ports - room_ports) * max(1, parts_at(spine, split.up_rate_bps))
 
 
 def uplink_rates(leaf: SwitchFacts, spine: SwitchFacts, nic_rate_bps: int) -> tuple[int, ...]:
-    """Rates that a leaf-spine link may have, fastest first: the slower of the two port rates, then what both ends break out to.
+    """Rates that a leaf-spine link may have, fastest first: the slower of the two port rates, then what both ends break
+    out to.
 
     None below the NIC rate: a single flow could not fill its NIC.
     """

@@ -1,4 +1,6 @@
-"""What a family builds from: servers in their order, switches, wishes; a `Site` with every value resolved, or the arguments of `size`."""
+"""What a family builds from: servers in their order, switches, wishes; a `Site` with every value resolved, or the
+arguments of `size`.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +15,7 @@ from eastwest.spec.hosts import RackWish, RoomLinkWish
 from eastwest.spec.resolve import ServerFacts, SwitchFacts, resolve_server, switch_of_tier
 from eastwest.spec.site import Site
 from eastwest.spec.switches import CablingWish
+from eastwest.units import format_port_rate
 
 DEFAULT_ROOM = "room-1"
 
@@ -21,8 +24,9 @@ DEFAULT_ROOM = "room-1"
 class FabricInputs:
     """Everything that decides a fabric.
 
-    `server_names` (n_servers,), `server_rooms` (n_servers,) int64 index into `rooms` and not decreasing, `server_groups` (n_servers,) int64 index
-    into `server_facts`; `controllers` are (name, links); `growth_servers` the most servers of any growth step, 0 when none is given.
+    `server_names` (n_servers,), `server_rooms` (n_servers,) int64 index into `rooms` and not decreasing,
+    `server_groups` (n_servers,) int64 index into `server_facts`; `controllers` are (name, links); `growth_servers` the
+    most servers of any growth step, 0 when none is given.
     """
 
     family: str
@@ -60,13 +64,20 @@ class FabricInputs:
         return self.server.nic_rate_bps // self.planes
 
     @property
+    def nic_lanes_known(self) -> bool:
+        """Whether a data sheet gives the NIC's lanes; a NIC that is only a rate is labelled by that rate."""
+        return self.server.nic_label != f"{format_port_rate(self.server.nic_rate_bps)} NIC"
+
+    @property
     def nic_lane_rate_bps(self) -> int:
         """Bit/s of one lane of a NIC port; a NIC split over planes keeps its lanes."""
         return min(self.server.nic_lane_rate_bps, self.nic_port_rate_bps)
 
 
 def inputs_of(site: Site) -> FabricInputs:
-    """The inputs that a site file gives. Raises InputError when a tier has no switch, UsageError for an unknown model."""
+    """The inputs that a site file gives. Raises InputError when a tier has no switch, UsageError for an unknown
+    model.
+    """
     facts = tuple(resolve_server(wish) for wish in site.servers)
     rooms = tuple(room.name for room in site.rooms) or (DEFAULT_ROOM,)
     names, server_rooms, groups = lay_servers(facts, rooms)
@@ -99,7 +110,8 @@ def inputs_of(site: Site) -> FabricInputs:
 def lay_servers(
     facts: tuple[ServerFacts, ...], rooms: tuple[str, ...]
 ) -> tuple[tuple[str, ...], NDArray[np.int64], NDArray[np.int64]]:
-    """Names (n_servers,), rooms and groups of all servers, ordered by room; a group without a room is spread evenly over the rooms.
+    """Names (n_servers,), rooms and groups of all servers, ordered by room; a group without a room is spread evenly
+    over the rooms.
 
     Groups of the same name count on, so every name is given once.
     """

@@ -1,7 +1,8 @@
 """`Fabric`: what will exist, as record arrays: nodes, ports, links; names and indices; and where the ranks sit.
 
-Every cable is one row of `links` with two rows of `ports`; a port belongs to one link or is free. A logical port is what a link needs: a cage
-(800G) that is broken out holds several logical ports (2 x 400G). Endpoint `a` is the lower one (server, leaf, spine), `b` the upper one.
+Every cable is one row of `links` with two rows of `ports`; a port belongs to one link or is free. A logical port is
+what a link needs: a cage (800G) that is broken out holds several logical ports (2 x 400G). Endpoint `a` is the lower
+one (server, leaf, spine), `b` the upper one.
 """
 
 from __future__ import annotations
@@ -127,8 +128,9 @@ class TierPorts:
 class Fabric:
     """The network as it will exist.
 
-    `nodes`, `ports`, `links` are record arrays (dtypes above), `names` (n_nodes,) names, `oversubscription` down:up bandwidth per tier
-    ("leaf", "spine", "room") as built, `switches` the model of each tier, `decisions` and `findings` of the building.
+    `nodes`, `ports`, `links` are record arrays (dtypes above), `names` (n_nodes,) names, `oversubscription` down:up
+    bandwidth per tier ("leaf", "spine", "room") as built, `switches` the model of each tier, `decisions` and `findings`
+    of the building.
     """
 
     family: str

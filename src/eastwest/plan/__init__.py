@@ -1,1 +1,1 @@
-"""The main job: account, fabric, placement, policy, prediction, targets and bill of materials composed into one plan."""
+"""The main job: account, fabric, placement, policy, prediction, targets and bill of materials in one plan."""

@@ -1,8 +1,9 @@
-"""The first prediction: step time, exposed communication and MFU of a job, right in its arithmetic, with its assumptions listed.
+"""The first prediction: step time, exposed communication and MFU of a job, right in its arithmetic, with its
+assumptions listed.
 
-compute = FLOPs / (peak x assumed GEMM efficiency), bubble = compute x (pp - 1) / (v m), each traffic class costs the time of its most loaded
-link (equal ECMP split) plus a latency per message; what can hide behind computation is hidden, the rest is exposed. It stops being true
-under incast, collisions of ECMP flows, loss and pauses: there it is a floor.
+compute = FLOPs / (peak x assumed GEMM efficiency), bubble = compute x (pp - 1) / (v m), each traffic class costs the
+time of its most loaded link (equal ECMP split) plus a latency per message; what can hide behind computation is hidden,
+the rest is exposed. It stops being true under incast, collisions of ECMP flows, loss and pauses: there it is a floor.
 """
 
 from __future__ import annotations
@@ -11,22 +12,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from eastwest.fabric.bottleneck import bottleneck
 from eastwest.fabric.placement import Placement
 from eastwest.fabric.tables import Fabric
 from eastwest.spec import catalogue
 from eastwest.spec.resolve import ServerFacts
 from eastwest.spec.site import Site
-from eastwest.units import BITS_PER_BYTE
+from eastwest.units import BITS_PER_BYTE, US_PER_S
 from eastwest.workload.ledger import JobLedger, LedgerRow
+from eastwest.workload.profile import ASSUMED_COMPUTE_RATIO
 
-GEMM_EFFICIENCY = 0.55  # share of dense peak that training kernels reach together; A100 and H100 runs of Megatron-LM lie at 0.5-0.6
-NETWORK_EFFICIENCY = 0.92  # busbw of large NCCL rings over NIC line rate; published four-node and larger runs lie at 0.90-0.96
+GEMM_EFFICIENCY = (
+    0.55  # share of dense peak that training kernels reach together; A100 and H100 runs of Megatron-LM lie at 0.5-0.6
+)
+NETWORK_EFFICIENCY = (
+    0.92  # busbw of large NCCL rings over NIC line rate; published four-node and larger runs lie at 0.90-0.96
+)
 SCALE_UP_EFFICIENCY = 0.80  # ring busbw inside one 8-GPU server over one-way link rate: 367 of 450 GB/s on H200
 HBM_EFFICIENCY = 0.80  # share of memory bandwidth that decode kernels stream at
 SCALE_UP_LATENCY_S = 3.4e-6  # NCCL tuning table, ring, Simple protocol, NVLink, per step
 NETWORK_LATENCY_S = 14e-6  # NCCL tuning table, ring, Simple protocol, network, per step
 BACKWARD_SHARE = 2 / 3  # backward computes two GEMMs for each forward GEMM
-NETWORK_TIERS = ("leaf", "spine", "core", "room")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,3 +86,140 @@ class Prediction:
             "assumed": list(self.assumed),
             "invalid": list(self.invalid),
         }
+
+
+@dataclass(frozen=True, slots=True)
+class _Machine:
+    """The rates that bound one GPU: bytes/s inside the scale-up domain, bytes/s of memory, FLOP/s reached."""
+
+    scale_up_bytes_per_s: float
+    memory_bytes_per_s: float
+    flops_per_s: float
+    peak_flops: float
+
+
+def predict(site: Site, server: ServerFacts, fabric: Fabric, placement: Placement, job: JobLedger) -> Prediction:
+    """The first prediction of one job, alone on the network. Values that do not apply to its kind are None."""
+    gpu = catalogue.get("gpu", server.gpu)
+    peak = float(job.facts["peak_flops"])
+    machine = _Machine(
+        scale_up_bytes_per_s=(gpu.scale_up_bytes_per_s or server.nic_rate_bps / BITS_PER_BYTE) * SCALE_UP_EFFICIENCY,
+        memory_bytes_per_s=gpu.memory_bytes_per_s * HBM_EFFICIENCY,
+        flops_per_s=peak * ASSUMED_COMPUTE_RATIO,
+        peak_flops=peak,
+    )
+    assumed = (*job.assumed, *_assumed())
+    invalid = _invalid(site, fabric)
+    timed = {row.traffic: _time_of(fabric, placement, job, row, machine) for row in job.rows if row.per != "checkpoint"}
+    if job.kind == "training":
+        return _training(job, machine, timed, assumed, invalid)
+    return _inference(job, machine, timed, assumed, invalid)
+
+
+def _assumed() -> tuple[str, ...]:
+    return (
+        f"large collectives reach {NETWORK_EFFICIENCY:.0%} of line rate on the network",
+        f"large collectives reach {SCALE_UP_EFFICIENCY:.0%} of line rate inside a server",
+        f"{NETWORK_LATENCY_S * US_PER_S:g} µs a network message, {SCALE_UP_LATENCY_S * US_PER_S:g} µs in a server",
+        "ideal ECMP, no loss, no pauses, no other job on the network",
+    )
+
+
+def _invalid(site: Site, fabric: Fabric) -> tuple[str, ...]:
+    """Where the model does not hold for this site."""
+    reasons = []
+    if site.transport == "tcp":
+        reasons.append("TCP: loss, slow start and retransmission time-outs are not in it; the times are a floor")
+    if any(box.get("rate_limit_bps") for link in fabric.room_links for box in link.boxes):
+        reasons.append("a rate-limited box drops or delays bursts; only its average rate is in it")
+    return tuple(reasons)
+
+
+def _time_of(
+    fabric: Fabric, placement: Placement, job: JobLedger, row: LedgerRow, machine: _Machine
+) -> tuple[float, str]:
+    """Seconds of one row in one `per`, and what bounds it: the most loaded link, or the scale-up domain, plus latency
+    per message.
+    """
+    found = bottleneck(fabric, job.grid, placement.gpus[job.name], row)
+    scale_up_s = found.scale_up_bytes / machine.scale_up_bytes_per_s
+    network_s = found.network_s / NETWORK_EFFICIENCY
+    latency_s = row.messages * (NETWORK_LATENCY_S if found.link else SCALE_UP_LATENCY_S)
+    bound = found.link if network_s >= scale_up_s and found.link else "scale_up"
+    return max(network_s, scale_up_s) + latency_s, bound
+
+
+def _training(
+    job: JobLedger,
+    machine: _Machine,
+    timed: Mapping[str, tuple[float, str]],
+    assumed: tuple[str, ...],
+    invalid: tuple[str, ...],
+) -> Prediction:
+    facts = job.facts
+    measured = facts.get("compute_s")
+    compute_s = float(measured) if measured else float(facts["hardware_flops_per_gpu"]) / machine.flops_per_s
+    bubble_s = compute_s * float(facts["bubble_ratio"])
+    rows = tuple(_exposed(row, *timed[row.traffic], compute_s) for row in job.rows if row.traffic in timed)
+    exposed_s = sum(row.exposed_s for row in rows)
+    step_s = compute_s + bubble_s + exposed_s
+    return Prediction(
+        job=job.name,
+        step_time_s=step_s,
+        compute_s=compute_s,
+        bubble_s=bubble_s,
+        exposed_communication_s=exposed_s,
+        mfu_ratio=job.flops_per_gpu / (step_s * machine.peak_flops),
+        tokens_per_s_per_gpu=float(facts["tokens_per_step"]) / step_s / job.gpus,
+        time_to_first_token_s=None,
+        time_per_token_s=None,
+        rows=rows,
+        assumed=assumed if not measured else tuple(text for text in assumed if "of peak" not in text),
+        invalid=invalid,
+    )
+
+
+def _exposed(row: LedgerRow, time_s: float, bound: str, compute_s: float) -> RowTime:
+    """What computation cannot hide: what has nothing to hide behind, or is longer than the backward pass."""
+    visible_s = (
+        max(time_s * (1 - row.overlap_ratio), time_s - compute_s * BACKWARD_SHARE) if row.overlap_ratio else time_s
+    )
+    return RowTime(row.traffic, time_s, visible_s, bound)
+
+
+def _inference(
+    job: JobLedger,
+    machine: _Machine,
+    timed: Mapping[str, tuple[float, str]],
+    assumed: tuple[str, ...],
+    invalid: tuple[str, ...],
+) -> Prediction:
+    """Prefill is bound by FLOPs, a decode round by reading weights and KV cache; both pay their rounds in full."""
+    facts, stages = job.facts, job.grid.pp
+    by_per = {per: [row for row in job.rows if row.per == per] for per in ("request", "token")}
+    rows = tuple(RowTime(row.traffic, *_unhidden(timed[row.traffic])) for found in by_per.values() for row in found)
+    exposed = {per: sum(timed[row.traffic][0] for row in found) for per, found in by_per.items()}
+    batch, context = float(facts["tokens_per_round"]), float(facts["prompt"]) + float(facts["output"]) / 2
+    cache_bytes = batch * context * float(facts["kv_bytes_per_token"]) / (job.grid.tp * stages)
+    read_s = (float(facts["weight_bytes_per_gpu"]) + cache_bytes) / machine.memory_bytes_per_s
+    compute_s = max(read_s, job.flops_per_gpu / machine.flops_per_s) * stages
+    first_s = float(facts["prefill_flops_per_gpu"]) * stages / machine.flops_per_s + exposed["request"]
+    token_s = compute_s + exposed["token"]
+    return Prediction(
+        job=job.name,
+        step_time_s=None,
+        compute_s=compute_s,
+        bubble_s=None,
+        exposed_communication_s=exposed["token"],
+        mfu_ratio=None,
+        tokens_per_s_per_gpu=batch / token_s / (job.grid.tp * stages),
+        time_to_first_token_s=first_s,
+        time_per_token_s=token_s,
+        rows=rows,
+        assumed=(*assumed, f"decode streams memory at {HBM_EFFICIENCY:.0%} of its bandwidth, one round in flight"),
+        invalid=invalid,
+    )
+
+
+def _unhidden(time: tuple[float, str]) -> tuple[float, float, str]:
+    return time[0], time[0], time[1]

@@ -57,8 +57,8 @@ def check_folder(folder: Path) -> None:
 def write_folder(folder: Path, files: Mapping[str, str]) -> None:
     """Write every file into a new folder beside `folder`, then put it in its place.
 
-    An earlier plan folder is moved aside first and removed last, so that at every moment one whole plan exists. Raises UsageError when the
-    place cannot be written.
+    An earlier plan folder is moved aside first and removed last, so that at every moment one whole plan exists. Raises
+    UsageError when the place cannot be written.
     """
     check_folder(folder)
     target = folder.absolute()
@@ -71,7 +71,9 @@ def write_folder(folder: Path, files: Mapping[str, str]) -> None:
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
     except OSError as error:
-        raise UsageError(f"cannot write {folder}: {error.strerror or error}", hint="choose another --out folder") from error
+        raise UsageError(
+            f"cannot write {folder}: {error.strerror or error}", hint="choose another --out folder"
+        ) from error
 
 
 def _fill(folder: Path, files: Mapping[str, str]) -> None:

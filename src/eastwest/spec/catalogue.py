@@ -1,7 +1,7 @@
 """The hardware catalogue: `get("switch", "qm9700")` yields the data sheet of one model, opening only that model's file.
 
-A model is called by its file's name or one of its aliases, in any case; `names(kind)` lists the files' names. Each value of a model has its
-source in `entry.sources[field]`.
+A model is called by its file's name or one of its aliases, in any case; `names(kind)` lists the files' names. Each
+value of a model has its source in `entry.sources[field]`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal, cast, overload
+from importlib.resources.abc import Traversable
+from typing import Any, Literal, overload
 
 from pydantic import ValidationError
 
@@ -110,18 +111,20 @@ def get(kind: Kind, model: str) -> Entry:
 
 
 def find(model: str) -> tuple[Kind, Entry]:
-    """The kind and data sheet of a model whose kind is not said. Raises UsageError with the nearest name of any kind."""
+    """The kind and data sheet of a model whose kind is not said. Raises UsageError with the nearest name."""
     for kind in KINDS:
         found = _resolve(kind, canonical(model))
         if found is not None:
             return kind, _load(kind, found)
     known = [name for kind in KINDS for name in (*names(kind), *_aliases(kind))]
     near = nearest(canonical(model), known)
-    raise UsageError(f"unknown model {model!r}", hint=f"did you mean {near}?" if near else "`eastwest hardware` lists all models")
+    raise UsageError(
+        f"unknown model {model!r}", hint=f"did you mean {near}?" if near else "`eastwest hardware` lists all models"
+    )
 
 
 def parse(kind: Kind, model: str, text: str) -> Entry:
-    """The data sheet written in one YAML text. Raises InternalError when it breaks the schema: a catalogue file is ours."""
+    """The data sheet written in one YAML text. Raises InternalError when it breaks the schema: the file is ours."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 
@@ -132,13 +135,13 @@ def parse(kind: Kind, model: str, text: str) -> Entry:
         raise InternalError(f"catalogue file {kind}/{model}.yaml: {error}") from error
 
 
-def _folder(kind: Kind) -> Any:
+def _folder(kind: Kind) -> Traversable:
     spec = files("eastwest.spec")
     return spec / "models" if kind == "model" else spec / "hardware" / kind
 
 
 def _read(kind: Kind, model: str) -> str:
-    return cast(str, (_folder(kind) / f"{model}.yaml").read_text(encoding="utf-8"))
+    return (_folder(kind) / f"{model}.yaml").read_text(encoding="utf-8")
 
 
 @cache

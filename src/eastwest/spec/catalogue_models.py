@@ -1,7 +1,7 @@
-"""The kinds of the hardware catalogue: GPU, server, NIC, switch, ASIC, optic, cable, PCIe slot, and transformer presets.
+"""The kinds of the hardware catalogue: GPU, server, NIC, switch, ASIC, optic, cable, PCIe slot, transformer preset.
 
-Every field is in the base unit that its suffix names; the YAML key is the field without that suffix. `None` means that no source is known,
-never zero and never "no".
+Every field is in the base unit that its suffix names; the YAML key is the field without that suffix. `None` means that
+no source is known, never zero and never "no".
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Entry(BaseModel):
 
 
 class Gpu(Entry):
-    """One accelerator; FLOP/s are dense (no sparsity), `scale_up` is one direction of one GPU (half of the marketing figure)."""
+    """One accelerator; FLOP/s are dense (no sparsity), `scale_up` is one direction of one GPU (half as printed)."""
 
     architecture: str
     memory_bytes: Size = Field(alias="memory")
@@ -79,7 +79,7 @@ class Gpu(Entry):
 
 
 class Server(Entry):
-    """One machine (台) with its GPUs (卡) and its east-west NICs; `nic_cages` when several NIC ports share one cage on the server."""
+    """One machine (台) with its GPUs (卡) and its east-west NICs; `nic_cage` when NICs share cages on the server."""
 
     gpu: str
     gpus: Whole
@@ -111,9 +111,10 @@ class Nic(Entry):
 
 
 class Switch(Entry):
-    """One switch as it is normally counted: `ports` at `port_rate`, on `cages` with `ports_per_cage`; each port splits into `breakouts`.
+    """One switch as it is normally counted: `ports` at `port_rate` on `cages`; each port splits into `breakouts`.
 
-    Rates are one direction. `power_w` is the switch without optics where the source says so (see its note).
+    Rates are one direction. `breakouts` are (parts, bit/s) of one port, whole lanes each. `power_w` is the switch
+    without optics where the source says so (see its note).
     """
 
     switch_class: SwitchClass = Field(alias="class")
@@ -155,7 +156,7 @@ class Asic(Entry):
 
 
 class Optic(Entry):
-    """One pluggable transceiver; `lanes` are on the fibre side, `host_lanes` on the cage side, powers per lane as averages.
+    """One pluggable transceiver; `lanes` are on the fibre side, `host_lanes` on the cage side, dBm are lane averages.
 
     `twin_port`: one module carries two ports of half its rate, each with its own connector.
     """
@@ -181,7 +182,7 @@ class Optic(Entry):
 
 
 class Cable(Entry):
-    """One cable: copper or active optical with its `ends` fixed, or a fibre cord (`medium: fibre`) that goes between two optics.
+    """One cable: copper or active optical with its `ends` fixed, or a fibre cord (`medium: fibre`) between two optics.
 
     `rate_bps` is the rate of the A end; a splitter has `ends` B ends of `end_rate_bps`.
     """
@@ -202,7 +203,7 @@ class Cable(Entry):
 
 
 class Pcie(Entry):
-    """One generation of PCI Express: rate per lane and direction, the share left by line code, and what an x16 slot gives a NIC."""
+    """One generation of PCI Express: rate per lane and direction, share left by line code, what a slot gives a NIC."""
 
     generation: Generation
     lane_rate_bps: Rate = Field(alias="lane_rate")

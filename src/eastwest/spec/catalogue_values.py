@@ -29,8 +29,8 @@ _UNITS = (  # the suffix of a field tells its unit; longer suffixes first
 class Source(BaseModel):
     """Where one value comes from.
 
-    `provenance`: `read` in the named source by us, `recalled` (the named source was not at hand: check before you buy), `derived`
-    by arithmetic from other values, `defined` by us for a typical device. `disputed` is what another source says.
+    `provenance`: `read` in the named source, `recalled` (not at hand: check it), `derived` by arithmetic from
+    other values, `defined` by us for a typical device. `disputed`: what another source says.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

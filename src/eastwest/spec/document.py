@@ -1,7 +1,7 @@
-"""A YAML 1.2 text as plain values, each with the line that it stands on; what is wrong with the text, in the reader's words.
+"""A YAML 1.2 text as plain values, each with the line that it stands on, and what is wrong with the text.
 
-The values are built from parser events, not by a YAML constructor, so that duplicate keys are seen, every value keeps its line,
-and hostile texts (deep nesting, alias bombs, binary) end in a sentence instead of a traceback.
+The values are built from parser events, not by a YAML constructor, so that duplicate keys are seen, every value keeps
+its line, and hostile texts (deep nesting, alias bombs, binary) end in a sentence instead of a traceback.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ Path = tuple[str | int, ...]
 
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
 _STANDARD_TAG = "tag:yaml.org,2002:"
+_PLAIN_TAGS = frozenset(f"{_STANDARD_TAG}{name}" for name in ("bool", "float", "int", "map", "null", "seq", "str"))
 _NULL = re.compile(r"^(?:~|null|Null|NULL|)$")
 _TRUE = re.compile(r"^(?:true|True|TRUE)$")
 _FALSE = re.compile(r"^(?:false|False|FALSE)$")
@@ -30,7 +31,7 @@ _FLOAT = re.compile(r"^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]{1,
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """One mistake in the text: a code of `messages`, the line from 1 (None: the whole file), the path and the words for the sentence."""
+    """One mistake: a code of `messages`, the line from 1 (None: that of the path), the path, words for the sentence."""
 
     code: str
     line: int | None
@@ -48,7 +49,7 @@ class DocumentError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """Plain values (dict, list, str, int, float, bool, None), the lines of the text, path -> line from 1, and the flaws found on the way."""
+    """Plain values (dict, list, str, int, float, bool, None), the text in lines, path -> line from 1, and flaws."""
 
     data: Any
     lines: tuple[str, ...]
@@ -75,7 +76,7 @@ def read_document(text: str) -> Document:
     if root is None or (root.kind == "scalar" and root.value is None):
         raise DocumentError(Flaw("EW-SITE-005", None))
     if root.kind != "mapping":
-        raise DocumentError(Flaw("EW-SITE-012", root.line, (), {"shape": root.kind}))
+        raise DocumentError(Flaw("EW-SITE-012", root.line))
     builder = _Builder()
     data = builder.plain(root, ())
     return Document(data, lines, builder.line_numbers, tuple(builder.flaws))
@@ -91,7 +92,7 @@ def _refuse_what_is_no_text(text: str) -> None:
 
 
 def _compose(text: str, lines: tuple[str, ...]) -> _Node | None:
-    """The root node. The C parser is tried first; when it refuses, the Python parser gives the same words on every machine."""
+    """The root node. The C parser goes first; when it refuses, the Python parser has the word, on every machine."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
@@ -165,7 +166,7 @@ class _Composer:
                 raise DocumentError(Flaw("EW-SITE-017", line, (), {"problem": f"*{event.anchor}"}))
             return self._anchors[event.anchor]
         tag = None if event.tag is None else str(event.tag)
-        if tag and tag != "!" and not tag.startswith(_STANDARD_TAG):
+        if tag and tag != "!" and tag not in _PLAIN_TAGS:
             raise DocumentError(Flaw("EW-SITE-018", line, (), {"found": tag}))
         if kind == "ScalarEvent":
             node = _Node("scalar", line, _scalar(event, tag))

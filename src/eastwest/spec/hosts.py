@@ -29,29 +29,39 @@ class RackWish(Wish):
 class RoomWish(Wish):
     """A room with racks; leaves belong to rooms."""
 
-    name: Name
-    racks: Annotated[tuple[RackWish, ...], BeforeValidator(_as_list)] = Field((), description="racks; one row is made when not given")
+    name: Name = Field(description="name that servers and room links refer to", examples=["east"])
+    racks: Annotated[
+        tuple[RackWish, ...],
+        BeforeValidator(_as_list, json_schema_input_type=tuple[RackWish, ...] | RackWish),
+    ] = Field((), description="rows of racks; one row is made when not given")
     pods: Natural = Field(0, description="pods in this room; 0 leaves it to the family")
 
 
 class BoxWish(Wish):
     """A device in the path of a room link that is not a fabric switch."""
 
-    name: Name
-    kind: Literal["firewall", "wan", "load_balancer", "encryptor", "switch"]
-    rate_limit_bps: Rate | None = Field(None, alias="rate_limit", description="most that all flows together get through it")
+    name: Name = Field(description="name in reports", examples=["fw1"])
+    kind: Literal["firewall", "wan", "load_balancer", "encryptor", "switch"] = Field(description="what it is")
+    rate_limit_bps: Rate | None = Field(
+        None, alias="rate_limit", description="most that all flows together get through it"
+    )
     sessions: Literal["stateful", "stateless"] = Field("stateful", description="whether it tracks connections")
 
 
 class RoomLinkWish(Wish):
     """Cables between two rooms, and the boxes in their path."""
 
-    between: Annotated[tuple[Name, Name], Field(description="the two rooms")]
-    distance_m: Length = Field(alias="distance", description="fibre length between the rooms")
+    between: tuple[Name, Name] = Field(description="the two rooms", examples=["[east, west]"])
+    distance_m: Length = Field(alias="distance", description="fibre length between the rooms", examples=["300m"])
     count: Whole = Field(1, description="parallel links")
     rate_bps: Rate = Field(alias="rate", description="rate of each link")
-    boxes: Annotated[tuple[BoxWish, ...], BeforeValidator(_as_list)] = ()
-    oversubscription_ratio: Ratio | None = Field(None, alias="oversubscription", description="accepted server:room-link ratio")
+    boxes: Annotated[
+        tuple[BoxWish, ...],
+        BeforeValidator(_as_list, json_schema_input_type=tuple[BoxWish, ...] | BoxWish),
+    ] = Field((), description="devices in the path that are not fabric switches; none when not given")
+    oversubscription_ratio: Ratio | None = Field(
+        None, alias="oversubscription", description="accepted server:room-link ratio"
+    )
 
 
 class NicWish(Wish):
@@ -66,9 +76,11 @@ class NicWish(Wish):
 class PcieWish(Wish):
     """The slot that a NIC sits in."""
 
-    generation: Annotated[int, Field(ge=3, le=7, strict=True)]
-    lanes: Literal[1, 2, 4, 8, 16] = 16
-    max_payload_bytes: Literal[128, 256, 512] = Field(256, alias="max_payload")
+    generation: Annotated[int, Field(ge=3, le=7, strict=True)] = Field(description="PCIe generation", examples=["5"])
+    lanes: Literal[1, 2, 4, 8, 16] = Field(16, description="lanes of the slot")
+    max_payload_bytes: Literal[128, 256, 512] = Field(
+        256, alias="max_payload", description="PCIe MaxPayloadSize in bytes"
+    )
 
 
 class ServerWish(Wish):
@@ -76,12 +88,12 @@ class ServerWish(Wish):
 
     name: Name = Field("server", description="prefix of the names; a number is appended")
     model: str | None = Field(None, description="catalogue server such as dgx-h100")
-    count: Whole = Field(description="servers (machines, 台), not GPUs (cards, 卡)")
+    count: Whole = Field(description="servers (machines, 台), not GPUs (cards, 卡)", examples=["8"])
     room: Name | None = Field(None, description="room; the only room, or all rooms evenly, when not given")
     gpu: str | None = Field(None, description="catalogue GPU")
     gpus: Whole | None = Field(None, description="GPUs in one server")
-    nic: NicWish | None = None
-    pcie: PcieWish | None = None
+    nic: NicWish | None = Field(None, description="east-west NICs, where they differ from the model")
+    pcie: PcieWish | None = Field(None, description="slot of the NICs, where it differs from the model")
     scale_up_domain: Whole | None = Field(None, description="GPUs that reach each other by NVLink or alike, 8 or 72")
-    rack_units: Whole | None = None
-    power_w: Power | None = Field(None, alias="power")
+    rack_units: Whole | None = Field(None, description="height of one server in rack units")
+    power_w: Power | None = Field(None, alias="power", description="most that one server draws")

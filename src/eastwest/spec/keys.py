@@ -1,4 +1,4 @@
-"""Which keys a site file may have where: the models of `site` read as a map from path to field, for errors and for the reference."""
+"""Which keys a site file may have where: the models of `site` as a map from path to field, for errors and reference."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A site file read and checked: a `Site` that knows the line of each of its keys, or every mistake at once in an InputError."""
+"""A site file read and checked: a `Site` that knows the line of each of its keys, or every mistake at once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from eastwest.errors import InputError
 from eastwest.finding import Evidence
 from eastwest.spec import checks
 from eastwest.spec.document import Document, DocumentError, Flaw, Path, read_document
-from eastwest.spec.mistakes import findings_of_flaws, flaws_of_schema, nearest_line
+from eastwest.spec.mistakes import findings_of_flaws, flaws_of_schema
 from eastwest.spec.site import Site
 
 MAX_FILE_BYTES = 4 * 1_048_576  # a text of 1 Mi characters in UTF-8 has at most this many bytes
@@ -39,7 +39,7 @@ class LoadedSite:
         return f"{self.source}:{line}" if line else self.source
 
     def evidence(self, path: str) -> tuple[Evidence, ...]:
-        """The user's line for a path, or for the nearest mapping above it, as evidence; empty when neither is written."""
+        """The user's line for a path, or for the nearest mapping above it, as evidence; empty when there is none."""
         line = self._nearest(path)
         return (Evidence(self.source, line, self.lines[line - 1].strip()),) if line else ()
 
@@ -99,13 +99,13 @@ def parse_site(text: str, source: str) -> LoadedSite:
 
 
 def _validate(document: Document) -> tuple[Site | None, list[Flaw]]:
-    """The site and the flaws of its text, its schema and its catalogue names; contradictions only when all these are right."""
+    """The site and its flaws; contradictions are looked for only when text, schema and catalogue names are right."""
     flaws = [*document.flaws, *checks.unknown_models(document.data)]
     try:
         site = Site.model_validate(document.data)
     except ValidationError as error:
         return None, flaws + flaws_of_schema(error.errors(include_url=False), document.data)
-    return site, flaws or checks.contradictions(site, document.data)
+    return site, flaws or checks.contradictions(site)
 
 
 def _file_error(flaw: Flaw, source: str) -> InputError:

@@ -1,4 +1,4 @@
-"""From what pydantic and the YAML reader complain about to Findings with file, line, path, what was found, what was expected, the remedy."""
+"""Complaints of pydantic and of the YAML reader as Findings: where, what was found, what was expected, what to do."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from eastwest.finding import Evidence, Finding
 from eastwest.registry import nearest
 from eastwest.spec import keys
 from eastwest.spec.document import Document, Flaw, Path
+from eastwest.spec.jobs import TrainingWish
+from eastwest.spec.quantities import written_bound
 
+_HINT = {"en": "hint: ", "zh": "提示："}
 MAX_SHOWN = 60  # characters of a found value that a sentence repeats
 MAX_QUOTED = 110  # characters of a line that is quoted
 MAX_MISTAKES = 100  # more than that is one mistake many times over
@@ -35,6 +38,7 @@ _BARE_NUMBER = re.compile(r"^\s*[+-]?[\d._]+(?:[eE][+-]?\d+)?\s*$")
 _BARE_PREFIX = re.compile(r"^\s*(?P<number>[\d._]+)\s*(?P<prefix>[KMGTkmgt])\s*$")
 _LEADING_NUMBER = re.compile(r"^\s*(\d{1,7})(?:\.0+)?(?:\s*\D.*)?$")
 _UNIT_OF_KIND = {"length": "m", "time": "s", "power": "W"}
+_MISSING_CODES = ("EW-SITE-023", "EW-SITE-028")
 _TYPE_CODES = {
     "model_type": "EW-SITE-030",
     "model_attributes_type": "EW-SITE-030",
@@ -69,7 +73,9 @@ def listed(choices: Iterable[Any]) -> str:
     return ", ".join(str(choice) for choice in choices)
 
 
-def findings_of_flaws(flaws: Iterable[Flaw], source: str, document: Document | None, lines: Sequence[str]) -> tuple[Finding, ...]:
+def findings_of_flaws(
+    flaws: Iterable[Flaw], source: str, document: Document | None, lines: Sequence[str]
+) -> tuple[Finding, ...]:
     """One Finding of severity error per flaw, in the order of the file, without repetition."""
     by_place: dict[tuple[Any, ...], Finding] = {}
     for flaw in flaws:
@@ -104,13 +110,23 @@ def _finding(flaw: Flaw, line: int | None, source: str, lines: Sequence[str]) ->
 
 def flaws_of_schema(errors: Iterable[ErrorDetails], data: Any) -> list[Flaw]:
     """Flaws for what pydantic found wrong with the plain values of a site file."""
-    return [_flaw(error, data) for error in errors]
+    flaws = [_flaw(error, data) for error in errors if not _is_echo(error)]
+    misspelt = {(*flaw.path[:-1], flaw.args["near"]) for flaw in flaws if flaw.code == "EW-SITE-021"}
+    return [flaw for flaw in flaws if flaw.code not in _MISSING_CODES or flaw.path not in misspelt]
+
+
+def _is_echo(error: ErrorDetails) -> bool:
+    """Whether a list only seems too short because its items are wrong, which is said of them."""
+    if error["type"] != "too_short":
+        return False
+    return isinstance(error["input"], list) and len(error["input"]) >= error["ctx"]["min_length"]
 
 
 def _flaw(error: ErrorDetails, data: Any) -> Flaw:
     kind, path = error["type"], _path_of(error["loc"], data)
     raw = keys.value_at(path, data)
-    value = error["input"] if raw is None or isinstance(raw, dict | list) else raw
+    is_short = len(path) < len(_path_of(error["loc"], data, cut=False))  # `switch: 64x400G` instead of its keys
+    value = error["input"] if raw is None or is_short or isinstance(raw, dict | list) else raw
     if kind == "extra_forbidden":
         return _unknown_key(path, data)
     if kind == "missing":
@@ -126,18 +142,25 @@ def _flaw(error: ErrorDetails, data: Any) -> Flaw:
         return unknown_choice(path, value, keys.choices_of(field.annotation) if field else ())
     if kind in _BOUNDS:
         code, bound = _BOUNDS[kind]
-        return Flaw(code, None, path, {"found": shown(value), "limit": f"{error['ctx'][bound]:g}", "expected": error["ctx"][bound]})
+        return Flaw(
+            code,
+            None,
+            path,
+            {"found": shown(value), "limit": written_bound(error["ctx"][bound]), "expected": error["ctx"][bound]},
+        )
     return _shape(kind, path, value, data, error)
 
 
-def _path_of(loc: tuple[int | str, ...], data: Any) -> Path:
-    """The path in the user's own data: without the tags of unions and the indices of lists that he did not write."""
+def _path_of(loc: tuple[int | str, ...], data: Any, *, cut: bool = True) -> Path:
+    """The path in the user's own data: without union tags, list indices and keys that are not written."""
     path: list[str | int] = []
     for step in loc:
         if isinstance(step, str) and step in ("training", "inference") and path[:1] == ["jobs"] and len(path) == 2:
             continue
-        if isinstance(step, int) and not isinstance(data, list) and path[-1:] != ["between"]:
+        if isinstance(step, int) and not isinstance(data, list):
             continue
+        if cut and path and data is not None and not isinstance(data, dict | list):
+            break
         path.append(step)
         data = keys.child(data, step)
     return tuple(path)
@@ -147,7 +170,12 @@ def _unknown_key(path: Path, data: Any) -> Flaw:
     """An unknown key: the nearest of its level, or the place where it belongs."""
     key, level = str(path[-1]), keys.level_at(path[:-1], data)
     known = list(keys.fields_of(level)) if level else []
-    words: dict[str, Any] = {"key": keys.dotted((key,)), "known": listed(known), "expected": known, "found": keys.dotted((key,))}
+    words: dict[str, Any] = {
+        "key": keys.dotted((key,)),
+        "known": listed(known),
+        "expected": known,
+        "found": keys.dotted((key,)),
+    }
     fold = key.lower().replace("-", "_")
     if fold in known:
         return Flaw("EW-SITE-021", None, path, words | {"near": fold})
@@ -155,6 +183,9 @@ def _unknown_key(path: Path, data: Any) -> Flaw:
     if here:
         return Flaw("EW-SITE-021", None, path, words | {"near": here[0]})
     places = _places_of(fold, path)
+    if level and path[:1] == ("jobs",) and f"jobs[].{fold}" in places:
+        kind = "inference" if level is TrainingWish else "training"
+        return Flaw("EW-SITE-056", None, path, words | {"kind": kind})
     if places:
         return Flaw("EW-SITE-022", None, path, words | {"places": listed(places[:_PLACES_SHOWN])})
     near = nearest(key[:MAX_SHOWN], known)
@@ -168,13 +199,16 @@ def _places_of(key: str, path: Path) -> list[str]:
     meant = (key, *keys.SYNONYMS.get(key, ()))
     places = [place for name in meant for place in keys.places().get(name, ())]
     here = re.sub(r"\[\d+\]", "[]", keys.dotted(path[:-1]))
-    return sorted(dict.fromkeys(places), key=lambda place: (not (here and place.startswith(here)), place.count(".")))
+    below = [place for place in places if here and place.startswith(f"{here}.")]
+    return sorted(dict.fromkeys(below or places), key=lambda place: place.count("."))
 
 
 def _missing(path: Path, data: Any) -> Flaw:
     if isinstance(path[-1], int):
-        return Flaw("EW-SITE-054", None, path[:-1], {"found": shown(keys.value_at(path[:-1], data)), "limit": 2, "expected": 2})
-    line_path = path if path in ((),) else path[:-1]
+        return Flaw(
+            "EW-SITE-054", None, path[:-1], {"found": shown(keys.value_at(path[:-1], data)), "limit": 2, "expected": 2}
+        )
+    line_path = path[:-1]
     example = _example(path, data)
     if not line_path:
         return Flaw("EW-SITE-028", None, path, {"key": path[-1], "example": example, "expected": example})
@@ -195,7 +229,7 @@ def _example(path: Path, data: Any) -> str:
 def unknown_choice(path: Path, value: Any, choices: Sequence[Any]) -> Flaw:
     """A value that is none of the choices: the list, and the nearest."""
     words = {"found": shown(value), "choices": listed(choices), "expected": list(choices)}
-    near = nearest(str(value)[:MAX_SHOWN], [str(choice) for choice in choices])
+    near = nearest(value[:MAX_SHOWN], [str(choice) for choice in choices]) if isinstance(value, str) else None
     return Flaw("EW-SITE-024", None, path, words | {"near": near}) if near else Flaw("EW-SITE-025", None, path, words)
 
 
@@ -206,7 +240,9 @@ def _quantity(path: Path, value: Any, kind: str) -> Flaw:
     if kind == "rate" and in_bytes:
         return Flaw("EW-SITE-041", None, path, words | {"suggestion": in_bytes["number"] + in_bytes["prefix"].upper()})
     if kind == "size" and in_bits:
-        return Flaw("EW-SITE-043", None, path, words | {"suggestion": in_bits["number"] + in_bits["prefix"].upper() + "B"})
+        return Flaw(
+            "EW-SITE-043", None, path, words | {"suggestion": in_bits["number"] + in_bits["prefix"].upper() + "B"}
+        )
     if kind == "size" and prefix:
         decimal = prefix["number"] + prefix["prefix"].upper()
         return Flaw("EW-SITE-039", None, path, words | {"decimal": f"{decimal}B", "binary": f"{decimal}iB"})
@@ -241,6 +277,7 @@ def _shape(kind: str, path: Path, value: Any, data: Any, error: ErrorDetails) ->
     if code == "EW-SITE-030":
         level = keys.level_at(path, data)
         known = list(keys.fields_of(level)) if level else []
+        code = "EW-SITE-057" if isinstance(value, list) else code
         return Flaw(code, None, path, words | {"known": listed(known), "expected": known})
     if code == "EW-SITE-033" and isinstance(value, str | float) and (match := _LEADING_NUMBER.match(str(value))):
         return Flaw("EW-SITE-037", None, path, words | {"suggestion": match[1]})
@@ -254,6 +291,6 @@ def render_mistakes(error: InputError, lang: str = "en") -> str:
         lines = [f"{finding.sentence(lang)} [{finding.code}]"]
         lines += [f"    {evidence.line} | {evidence.text}" for evidence in finding.evidence if evidence.text]
         hint = finding.hint(lang)
-        lines += [f"    hint: {hint}"] if hint else []
+        lines += [f"    {_HINT[lang]}{hint}"] if hint else []
         blocks.append("\n".join(lines))
     return "\n".join(blocks) + "\n"

@@ -21,11 +21,15 @@ class QosWish(Wish):
     dscp: Dscp | None = Field(None, description="DSCP of RDMA data")
     priority: Priority | None = Field(None, description="lossless priority of RDMA data")
     cnp_dscp: Dscp | None = Field(None, description="DSCP of congestion notification packets")
-    inference_dscp: Dscp | None = Field(None, description="DSCP of inference traffic when it is separated from training")
+    inference_dscp: Dscp | None = Field(
+        None, description="DSCP of inference traffic when it is separated from training"
+    )
     separate_inference: bool | None = Field(None, description="whether inference has its own class beside training")
     mtu_bytes: Size | None = Field(None, alias="mtu", description="L3 MTU of hosts")
     kmin_bytes: Size | None = Field(None, alias="kmin", description="ECN low threshold")
     kmax_bytes: Size | None = Field(None, alias="kmax", description="ECN high threshold")
     pmax_ratio: Share | None = Field(None, alias="pmax", description="ECN marking probability at kmax, 0 to 1")
-    watchdog_detect_s: Duration | None = Field(None, alias="watchdog_detect", description="pause time until the watchdog acts")
-    load_balancing: LoadBalancing | None = None
+    watchdog_detect_s: Duration | None = Field(
+        None, alias="watchdog_detect", description="pause time until the watchdog acts"
+    )
+    load_balancing: LoadBalancing | None = Field(None, description="how flows are spread over equal paths")

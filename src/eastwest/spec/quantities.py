@@ -1,10 +1,11 @@
-"""Quantities as people write them in a site file, as pydantic types: "400G", "25MB", "30m", "2:1" become numbers in base units.
+"""Quantities as people write them, as pydantic types: "400G", "25MB", "30m", "2:1" become numbers in base units.
 
-A value that cannot be read raises the custom error `ew_unit`, which `spec.load` turns into a Finding with file and line.
+A value that cannot be read raises the custom error `ew_unit`, which `spec.mistakes` turns into a Finding.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -13,13 +14,24 @@ from pydantic_core import PydanticCustomError
 
 from eastwest import units
 
+MAX_WRITTEN_CHARACTERS = 40  # of one quantity; the longest sensible one, "25_600_000_000_000 bit/s", has 24
+MAX_RATE_BPS = 10**16  # 10 Pb/s: a hundred times the largest switch of 2025 (102.4T)
+MAX_SIZE_BYTES = 10**18  # 1 EB
+MAX_LENGTH_M = 10_000_000.0  # 10,000 km: a quarter of the equator
+MAX_TIME_S = 10 * 365 * units.DAY_S  # ten years
+MAX_POWER_W = 10e9  # 10 GW
+MAX_COUNT = 10**15
+_HUGE_EXPONENT = re.compile(r"[eE][+-]?\d{3,}")
+
 
 def _reader(parse: Callable[[object], Any]) -> Callable[[Any], Any]:
-    """A pydantic validator around one parser of `units`."""
+    """A pydantic validator around one parser of `units`; it refuses what no quantity has before that costs time."""
 
     def read(value: Any) -> Any:
+        text = value if isinstance(value, str) else ""
         try:
-            return parse(value)
+            is_huge = len(text) > MAX_WRITTEN_CHARACTERS or _HUGE_EXPONENT.search(text)
+            return parse("" if is_huge else value)
         except units.UnitError as error:
             reason = f" ({error.reason})" if error.reason else ""
             context = {"kind": error.kind, "expected": error.expected, "reason": reason}
@@ -28,21 +40,71 @@ def _reader(parse: Callable[[object], Any]) -> Callable[[Any], Any]:
     return read
 
 
-def _quantity(parse: Callable[[object], Any], written: str) -> Any:
-    return BeforeValidator(_reader(parse), json_schema_input_type=str | int | float) if written else None
+def _quantity(parse: Callable[[object], Any]) -> BeforeValidator:
+    return BeforeValidator(_reader(parse), json_schema_input_type=str | int | float)
 
 
-Rate = Annotated[int, _quantity(units.parse_rate, "400G"), Field(gt=0, description="rate in bit/s, written 400G")]
-Size = Annotated[int, _quantity(units.parse_size, "25MB"), Field(gt=0, description="size in bytes, written 25MB or 25MiB")]
-Length = Annotated[float, _quantity(units.parse_length, "30m"), Field(gt=0, le=10_000_000, description="length, written 30m or 10km")]
-Duration = Annotated[float, _quantity(units.parse_time, "30min"), Field(gt=0, description="time, written 200ms or 30min")]
-Power = Annotated[float, _quantity(units.parse_power, "40kW"), Field(gt=0, description="power, written 700W or 40kW")]
-Count = Annotated[int, _quantity(units.parse_count, "70B"), Field(gt=0, description="count, written 70B or 128000")]
-Ratio = Annotated[float, _quantity(units.parse_ratio, "2:1"), Field(gt=0, le=1000, description="down:up, written 2:1")]
-Share = Annotated[float, Field(gt=0, le=1, description="share between 0 and 1")]
-Whole = Annotated[int, Field(gt=0, le=10_000_000, strict=True)]
-Natural = Annotated[int, Field(ge=0, le=10_000_000, strict=True)]
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$", description="letters, digits, dot, dash, underscore")]
+Rate = Annotated[
+    int,
+    _quantity(units.parse_rate),
+    Field(gt=0, le=MAX_RATE_BPS, description="rate in bit/s, written 400G", examples=["400G"]),
+]
+Size = Annotated[
+    int,
+    _quantity(units.parse_size),
+    Field(gt=0, le=MAX_SIZE_BYTES, description="size in bytes, written 9216, 25MB or 25MiB", examples=["25MB"]),
+]
+Length = Annotated[
+    float,
+    _quantity(units.parse_length),
+    Field(gt=0, le=MAX_LENGTH_M, description="length, written 30m or 10km", examples=["30m"]),
+]
+Duration = Annotated[
+    float,
+    _quantity(units.parse_time),
+    Field(gt=0, le=MAX_TIME_S, description="time, written 200ms or 30min", examples=["30min"]),
+]
+Power = Annotated[
+    float,
+    _quantity(units.parse_power),
+    Field(gt=0, le=MAX_POWER_W, description="power, written 700W or 40kW", examples=["40kW"]),
+]
+Count = Annotated[
+    int,
+    _quantity(units.parse_count),
+    Field(gt=0, le=MAX_COUNT, description="count, written 70B or 128000", examples=["70B"]),
+]
+Ratio = Annotated[
+    float,
+    _quantity(units.parse_ratio),
+    Field(gt=0, le=1000, description="bandwidth down : up, written 2:1; 1:1 is non-blocking", examples=["1:1"]),
+]
+Share = Annotated[float, Field(gt=0, le=1, description="share above 0, at most 1", examples=["0.5"])]
+Whole = Annotated[int, Field(gt=0, le=10_000_000, strict=True, examples=["8"])]
+Natural = Annotated[int, Field(ge=0, le=10_000_000, strict=True, examples=["0"])]
+Name = Annotated[
+    str,
+    Field(
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$",
+        description="letters, digits, dot, dash, underscore",
+        examples=["a1"],
+    ),
+]
+
+
+_WRITTEN_BOUNDS = {
+    float(MAX_RATE_BPS): "10000T",
+    float(MAX_SIZE_BYTES): "1000PB",
+    MAX_LENGTH_M: "10000km",
+    float(MAX_TIME_S): "3650d",
+    MAX_POWER_W: "10000MW",
+    float(MAX_COUNT): "1000T",
+}
+
+
+def written_bound(bound: float) -> str:
+    """A bound of a value as people would write it in the site file: `10000T` of 10**16 bit/s, `63` of a DSCP."""
+    return _WRITTEN_BOUNDS.get(float(bound), f"{bound:g}")
 
 
 class Wish(BaseModel):

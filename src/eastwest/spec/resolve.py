@@ -100,13 +100,15 @@ def resolve_server(wish: ServerWish) -> ServerFacts:
     nic_model = (wish.nic.model if wish.nic else None) or (model.nic if model else None)
     nic = catalogue.get("nic", nic_model) if nic_model else None
     nic_wish_rate = wish.nic.rate_bps if wish.nic else None
-    rate_bps = nic_wish_rate or (model.nic_rate_bps if model else None) or (nic.port_rate_bps if nic else None) or 400 * GIGA
+    rate_bps = (
+        nic_wish_rate or (model.nic_rate_bps if model else None) or (nic.port_rate_bps if nic else None) or 400 * GIGA
+    )
     gpu = wish.gpu or (model.gpu if model else "h100")
     gpus = wish.gpus or (model.gpus if model else DEFAULT_GPUS_PER_SERVER)
     nics = (wish.nic.count if wish.nic else None) or (model.nics if model else None) or gpus
     pcie = wish.pcie
     catalogue.get("gpu", gpu)
-    lane = nic.lane_rate_bps if nic and nic.port_rate_bps == rate_bps else lane_rate_bps(rate_bps)
+    lane = (nic.lane_rate_bps if nic and nic.port_rate_bps == rate_bps else None) or lane_rate_bps(rate_bps)
     return ServerFacts(
         name=wish.name,
         label=model.name if model else f"{gpus} x {gpu}, {nics} x {format_port_rate(rate_bps)}",
@@ -150,7 +152,7 @@ def resolve_switch(wish: SwitchWish) -> SwitchFacts:
         pfc=model.pfc if wish.pfc is None else wish.pfc,
         ecn=model.ecn if wish.ecn is None else wish.ecn,
         watchdog=model.watchdog,
-        credit="infiniband" in model.transports,
+        credit=model.flow_control == "credit",
         switch_class=model.switch_class,
         os=wish.os,
         rack_units=model.rack_units or DEFAULT_SWITCH_UNITS,
@@ -164,7 +166,9 @@ def _custom_switch(wish: SwitchWish) -> SwitchFacts:
     ports, rate_bps = wish.ports or 0, wish.rate_bps or 0
     label = f"{ports}x{format_port_rate(rate_bps)}"
     lane = lane_rate_bps(rate_bps)
-    assumed = [f"{label}: {name}" for name, value in (("supports PFC", wish.pfc), ("supports ECN", wish.ecn)) if value is None]
+    assumed = [
+        f"{label}: {name}" for name, value in (("supports PFC", wish.pfc), ("supports ECN", wish.ecn)) if value is None
+    ]
     return SwitchFacts(
         label=label,
         model=None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Literal
 
 from pydantic import Field
 
@@ -16,47 +16,53 @@ from eastwest.spec.switches import CablingWish, FabricWish
 class GrowthStepWish(Wish):
     """One later phase: the total number of servers then."""
 
-    name: Name
-    servers: Whole = Field(description="servers in all after this step, not added by it")
+    name: Name = Field(description="name of the phase", examples=["phase2"])
+    servers: Whole = Field(description="servers in all after this step, not added by it", examples=["16"])
 
 
 class GrowthWish(Wish):
     """How the cluster is to grow; ports are reserved for it."""
 
-    steps: tuple[GrowthStepWish, ...] = ()
+    steps: tuple[GrowthStepWish, ...] = Field((), description="later phases, each larger than the one before")
 
 
 class StorageWish(Wish):
     """The storage network: its own fabric, or on the east-west fabric."""
 
-    network: str = Field("separate", pattern="^(separate|shared)$", description="separate or shared")
+    network: Literal["separate", "shared"] = Field("separate", description="its own fabric, or the east-west fabric")
     bandwidth_bps: Rate | None = Field(None, alias="bandwidth", description="what the storage system takes in all")
-    nics_per_server: Whole = 1
-    nic_rate_bps: Rate | None = Field(None, alias="nic_rate")
-    checkpoint_within_s: Duration | None = Field(None, alias="checkpoint_within", description="time in which a checkpoint must be written")
+    nics_per_server: Whole = Field(1, description="storage NICs in one server")
+    nic_rate_bps: Rate | None = Field(None, alias="nic_rate", description="rate of one storage NIC")
+    checkpoint_within_s: Duration | None = Field(
+        None, alias="checkpoint_within", description="time in which a checkpoint must be written"
+    )
 
 
 class OutOfBandWish(Wish):
     """The management network."""
 
     ports_per_server: Whole = Field(2, description="BMC and host management")
-    rate_bps: Rate = Field(1_000_000_000, alias="rate")
+    rate_bps: Rate = Field(1_000_000_000, alias="rate", description="rate of a management port")
 
 
 class Site(Wish):
     """One cluster: what there is, what may be bought, what runs on it."""
 
-    name: Name
-    description: str = ""
+    name: Name = Field(description="name of the cluster", examples=["my-cluster"])
+    description: str = Field("", description="free text, repeated in the report")
     transport: Transport = Field("roce", description="roce, infiniband or tcp")
-    loss_regime: LossRegime | None = Field(None, description="lossless, ecn-only, spray-trim, infiniband or tcp; follows the transport when not given")
-    rooms: tuple[RoomWish, ...] = ()
-    room_links: tuple[RoomLinkWish, ...] = ()
-    servers: Annotated[tuple[ServerWish, ...], Field(min_length=1)]
-    fabric: FabricWish
-    cabling: CablingWish = CablingWish()
-    qos: QosWish = QosWish()
-    jobs: tuple[Job, ...] = ()
-    growth: GrowthWish = GrowthWish()
-    storage: StorageWish | None = None
-    out_of_band: OutOfBandWish | None = None
+    loss_regime: LossRegime | None = Field(None, description="how loss is avoided or met; follows the transport")
+    rooms: tuple[RoomWish, ...] = Field((), description="rooms; one is made when not given")
+    room_links: tuple[RoomLinkWish, ...] = Field((), description="cables between rooms, with the boxes in their path")
+    servers: tuple[ServerWish, ...] = Field(
+        min_length=1, description="groups of equal servers", examples=["[{model: dgx-h100, count: 8}]"]
+    )
+    fabric: FabricWish = Field(description="which fabric, of which switches", examples=["{switch: 64x400G}"])
+    cabling: CablingWish = Field(CablingWish(), description="cables by tier")
+    qos: QosWish = Field(
+        QosWish(), description="marks, priorities, MTU, thresholds; the documented rules when not given"
+    )
+    jobs: tuple[Job, ...] = Field((), description="training and inference jobs; no traffic account without them")
+    growth: GrowthWish = Field(GrowthWish(), description="later phases that ports are kept for")
+    storage: StorageWish | None = Field(None, description="storage network")
+    out_of_band: OutOfBandWish | None = Field(None, description="management network")

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field
 
 from eastwest.spec.quantities import Length, Name, Natural, Rate, Ratio, Size, Whole, Wish
 
-_PORTS_BY_RATE = re.compile(r"^\s*(\d+)\s*[x×*]\s*(\S+)\s*$")
+_PORTS_BY_RATE = re.compile(r"^\s*(\d{1,6})\s*[xX×*]\s*([^\s-]+)\s*$")
+Family = Literal["leaf_spine", "rail_optimized"]
+FAMILIES: tuple[str, ...] = get_args(Family)
 Medium = Literal["auto", "dac", "acc", "aoc", "sr", "dr", "fr", "lr", "zr"]
+
+
+def is_ports_by_rate(text: str) -> bool:
+    """Whether a switch is written as its ports, `64x400G`, and not as a catalogue model."""
+    return _PORTS_BY_RATE.match(text) is not None
 
 
 def _read_switch(value: Any) -> Any:
@@ -47,22 +54,22 @@ Switch = Annotated[SwitchWish, BeforeValidator(_read_switch, json_schema_input_t
 class OversubscriptionWish(Wish):
     """Accepted down:up bandwidth at each tier; 1:1 is non-blocking."""
 
-    leaf: Ratio = 1.0
-    spine: Ratio = 1.0
+    leaf: Ratio = Field(1.0, description="servers : uplinks of a leaf")
+    spine: Ratio = Field(1.0, description="leaves : uplinks of a spine")
 
 
 class ControllerWish(Wish):
     """A host on the fabric that is no GPU server, such as a UFM appliance or a subnet manager."""
 
-    name: Name
+    name: Name = Field(description="name in reports", examples=["ufm1"])
     links: Whole = Field(1, description="cables to leaves")
 
 
 class CableWish(Wish):
     """Cables of one tier; the length follows from the racks and the medium from the length when not given."""
 
-    length_m: Length | None = Field(None, alias="length")
-    medium: Medium = "auto"
+    length_m: Length | None = Field(None, alias="length", description="length of every cable of the tier")
+    medium: Medium = Field("auto", description="kind of cable or optic; follows from the length when auto")
 
 
 Cable = Annotated[CableWish, BeforeValidator(_read_cable, json_schema_input_type=str | CableWish)]
@@ -71,25 +78,29 @@ Cable = Annotated[CableWish, BeforeValidator(_read_cable, json_schema_input_type
 class CablingWish(Wish):
     """Cables by tier, and spares."""
 
-    server_leaf: Cable = CableWish()
-    leaf_spine: Cable = CableWish()
-    spine_core: Cable = CableWish()
-    spare_ratio: Annotated[float, Field(ge=0, le=1)] = Field(0.0, description="spare cables and optics as a share of those used")
+    server_leaf: Cable = Field(CableWish(), description="server to leaf; 30m, or length and medium")
+    leaf_spine: Cable = Field(CableWish(), description="leaf to spine; 30m, or length and medium")
+    spine_core: Cable = Field(CableWish(), description="spine to core; 30m, or length and medium")
+    spare_ratio: Annotated[float, Field(ge=0, le=1)] = Field(
+        0.0, description="spare cables and optics as a share of those used"
+    )
 
 
 class FabricWish(Wish):
     """Which fabric, of which switches."""
 
-    family: str = Field("leaf_spine", description="topology family; `eastwest schema site` lists them")
+    family: Family = Field("leaf_spine", description="topology family")
     switch: Switch | None = Field(None, description="one switch for every tier")
-    leaf: Switch | None = None
-    spine: Switch | None = None
-    core: Switch | None = None
+    leaf: Switch | None = Field(None, description="switch of the leaves, when it is another")
+    spine: Switch | None = Field(None, description="switch of the spines, when it is another")
+    core: Switch | None = Field(None, description="switch of the cores, when it is another")
     oversubscription: Annotated[
         OversubscriptionWish,
         BeforeValidator(_read_ratios, json_schema_input_type=str | float | OversubscriptionWish),
-    ] = OversubscriptionWish()
-    servers_per_leaf: Whole | None = Field(None, description="servers (or servers per rail group) under one leaf, fewer than ports allow")
-    controllers: tuple[ControllerWish, ...] = ()
+    ] = Field(OversubscriptionWish(), description="accepted down:up ratio, of the leaves or per tier", examples=["1:1"])
+    servers_per_leaf: Whole | None = Field(
+        None, description="servers (or servers per rail group) under one leaf, fewer than ports allow"
+    )
+    controllers: tuple[ControllerWish, ...] = Field((), description="hosts on the fabric that are no GPU servers")
     spare_ports: Natural = Field(0, description="leaf down ports kept free on each leaf")
-    planes: Whole = 1
+    planes: Whole = Field(1, description="disjoint switching fabrics")

@@ -1,7 +1,8 @@
 """`Ledger`, the communication account: who sends how many bytes to whom, when, between *logical ranks*.
 
-A job's ranks are numbered 0 … n-1 in the order tp (fastest), cp, dp, pp (slowest), as Megatron orders them; ep groups are made of
-dp x cp neighbours. Where a rank sits is the fabric's business (`fabric.placement`), so a row knows its groups but not its tier.
+A job's ranks are numbered 0 … n-1 in the order tp (fastest), cp, dp, pp (slowest), as Megatron orders them; ep groups
+are made of dp x cp neighbours. Where a rank sits is the fabric's business (`fabric.placement`), so a row knows its
+groups but not its tier.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ class Grid:
     pp: int = 1
     ep: int = 1
     shard: int = 1
+    prefill: int = 0
 
     @property
     def n_ranks(self) -> int:
@@ -38,10 +40,14 @@ class Grid:
         return self.tp * self.cp * self.dp * self.pp
 
     def groups(self, dimension: str) -> NDArray[np.int64]:
-        """(n_groups, group_size) int64 rank numbers of one dimension: tp, cp, dp, dp_cp, pp, ep, shard, replica.
+        """(n_groups, group_size) int64 rank numbers of one dimension: tp, cp, dp, dp_cp, pp, pp_ends, ep, expert_dp,
+        shard, replica, all.
 
-        `dp_cp` are the ranks that hold the same weights (gradients are reduced over them), `ep` consecutive ones of them,
-        `shard` and `replica` split `dp_cp` for HSDP. Raises KeyError for another name.
+        `dp_cp` are the ranks that hold the same weights (gradients are reduced over them), `ep` consecutive ones of
+        them, `shard` and `replica` split `dp_cp` for HSDP, `expert_dp` are the ranks that hold the same experts,
+        `pp_ends` the first and the last stage of a pipeline (tied embeddings; empty for pp 1), `prefill_decode` pairs
+        (prefill rank, decode rank): of dp replicas the first `prefill` ones prefill, each hands over to one decode
+        replica in turn; `all` every rank. Raises KeyError for another name.
         """
         cube = np.arange(self.n_ranks, dtype=np.int64).reshape(self.pp, self.dp, self.cp, self.tp)
         same_weights = cube.transpose(0, 3, 1, 2).reshape(self.pp * self.tp, self.dp * self.cp)
@@ -54,19 +60,34 @@ class Grid:
             "dp": cube.transpose(0, 2, 3, 1).reshape(-1, self.dp),
             "dp_cp": same_weights,
             "pp": cube.transpose(1, 2, 3, 0).reshape(-1, self.pp),
-            "replica": same_weights.reshape(same_weights.shape[0], -1, self.shard).transpose(0, 2, 1).reshape(-1, self.dp * self.cp // self.shard),
-            "expert_dp": same_weights.reshape(same_weights.shape[0], -1, self.ep).transpose(0, 2, 1).reshape(-1, self.dp * self.cp // self.ep),
+            "pp_ends": cube[[0, -1]].transpose(1, 2, 3, 0).reshape(-1, 2) if self.pp > 1 else cube[:0].reshape(-1, 2),
+            "prefill_decode": self._prefill_decode(cube),
+            "all": cube.reshape(1, -1),
+            "replica": same_weights.reshape(same_weights.shape[0], -1, self.shard)
+            .transpose(0, 2, 1)
+            .reshape(-1, self.dp * self.cp // self.shard),
+            "expert_dp": same_weights.reshape(same_weights.shape[0], -1, self.ep)
+            .transpose(0, 2, 1)
+            .reshape(-1, self.dp * self.cp // self.ep),
         }
         return shapes[dimension]
+
+    def _prefill_decode(self, cube: NDArray[np.int64]) -> NDArray[np.int64]:
+        """(n_pairs, 2) int64 ranks of same place in a prefill and in a decode replica."""
+        prefill = np.arange(self.prefill, dtype=np.int64)
+        decode = self.prefill + prefill % max(1, self.dp - self.prefill)
+        by_replica = cube.transpose(1, 0, 2, 3)
+        return np.stack([by_replica[prefill].ravel(), by_replica[decode % self.dp].ravel()], axis=1)
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerRow:
     """One kind of traffic of one job.
 
-    `bytes_per_gpu` is what one GPU *sends* in one `per`, in `messages` messages of `message_bytes`; `dimension` names the groups of the
-    job's grid that take part, `group_size` their size; `overlaps` says what computation hides it ("" = nothing); `overlap_ratio` is the share
-    of the time that can be hidden at most; `burst_ratio` is peak rate / average rate over the period; `formula` and `source` defend the number.
+    `bytes_per_gpu` is what one GPU *sends* in one `per`, in `messages` messages of `message_bytes`; `dimension` names
+    the groups of the job's grid that take part, `group_size` their size; `overlaps` says what computation hides it (""
+    = nothing); `overlap_ratio` is the share of the time that can be hidden at most; `burst_ratio` is peak rate /
+    average rate over the period; `formula` and `source` defend the number.
     """
 
     job: str
@@ -115,7 +136,11 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class ProfileRow:
-    """One traffic feature and what follows from it for congestion control, load balancing and queueing, each with the reason."""
+    """One traffic feature and what follows from it for congestion control, load balancing and queueing, each with the
+    reason.
+
+    The texts are English; `workload.features.translated(row, "zh")` says the same in Chinese by `id` and `args`.
+    """
 
     feature: str
     observed: str
@@ -123,11 +148,15 @@ class ProfileRow:
     load_balancing: str
     queueing: str
     because: str
+    id: str = ""
+    args: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A job's traffic in the seeds' words: who is the main pattern, how high the burst goes, whether the business tolerates jitter."""
+    """A job's traffic in the seeds' words: who is the main pattern, how high the burst goes, whether the business
+    tolerates jitter.
+    """
 
     job: str
     main_pattern: str

@@ -1,1 +1,1 @@
-"""One file an output format of a report: HTML, CSV, JSON and others."""
+"""One file a format: HTML (one self-contained page), Markdown, and the terminal summary."""

@@ -1,0 +1,75 @@
+"""`eastwest plan SITE`: the main job."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from eastwest.cli.options import Json, Lang, Language
+from eastwest.cli.output import Answer, colour_wanted, exit_code_of, note, run
+from eastwest.cli.why import last_plan_path
+
+
+def plan(
+    site: Annotated[str, typer.Argument(help="Site file; - for standard input.")],
+    megatron_args: Annotated[
+        Path | None,
+        typer.Option("--megatron-args", help="Launch script whose Megatron-LM arguments give the training job."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Folder for plan.json, report.html, cables.csv, …")] = None,
+    json: Json = False,
+    lang: Lang = Language.en,
+) -> None:
+    """Plan a cluster: traffic account, fabric, placement, policy, prediction, targets, findings, bill of materials."""
+    run("plan", json, lang.value, lambda: _answer(site, megatron_args, out, lang.value))
+
+
+def _answer(source: str, megatron_args: Path | None, out: Path | None, lang: Literal["en", "zh"]) -> Answer:
+    from eastwest.plan.document import plan_document, plan_files
+    from eastwest.plan.plan import make_plan
+    from eastwest.plan.write import check_folder, write_folder
+    from eastwest.report.formats import text
+
+    if out is not None:
+        check_folder(out)
+    made = make_plan(_load(source, megatron_args))
+    document = plan_document(made, lang)
+    if out is not None:
+        from eastwest.report.formats import html
+
+        other = "zh" if lang == "en" else "en"
+        page = html.render(document, lang, {lang: document, other: plan_document(made, other)})
+        files = plan_files(made, document, page)
+        write_folder(out, files)
+        note(f"wrote {out}/: {', '.join(files)}")
+    _remember(document)
+    return Answer(document, text.render(document, lang, colour=colour_wanted()), exit_code_of(document["verdict"]))
+
+
+def _load(source: str, megatron_args: Path | None) -> Any:
+    """The site, its training job replaced by the launch arguments when they are given."""
+    import sys
+
+    from eastwest.spec.load import load_site, parse_site
+
+    if megatron_args is not None:
+        from eastwest.workload.imports.megatron import site_with_arguments
+
+        return site_with_arguments(source, megatron_args)
+    return parse_site(sys.stdin.read(), "-") if source == "-" else load_site(source)
+
+
+def _remember(document: dict[str, Any]) -> None:
+    """Keep the plan for `eastwest why`; a state folder that cannot be written costs a note, not the plan."""
+    from eastwest.plan.write import json_text
+
+    path = last_plan_path()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = path.with_suffix(".tmp")
+        fresh.write_text(json_text(document), encoding="utf-8")
+        fresh.replace(path)
+    except OSError as error:
+        note(f"note: the plan is not kept for `eastwest why`: {path}: {error.strerror or error}")

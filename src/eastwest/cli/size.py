@@ -1,0 +1,111 @@
+"""`eastwest size`: the arithmetic of a fabric without a site file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from eastwest.cli.options import Json, Lang, Language
+from eastwest.cli.output import Answer, exit_code_of, run
+
+if TYPE_CHECKING:
+    from eastwest.spec.switches import SwitchWish
+
+
+def size(
+    gpus: Annotated[int, typer.Option("--gpus", help="GPUs in all (cards, 卡).")],
+    nics_per_server: Annotated[int, typer.Option("--nics-per-server", help="East-west NICs in one server.")] = 8,
+    nic: Annotated[str, typer.Option("--nic", help="Rate of one NIC, such as 400G.")] = "400G",
+    switch: Annotated[str, typer.Option("--switch", help="Switch: 64x400G, or a catalogue model.")] = "64x400G",
+    gpus_per_server: Annotated[int, typer.Option("--gpus-per-server", help="GPUs in one server.")] = 8,
+    oversubscription: Annotated[str, typer.Option("--oversubscription", help="Accepted down:up at the leaf.")] = "1:1",
+    rail_optimized: Annotated[bool, typer.Option("--rail-optimized", help="One leaf per NIC index.")] = False,
+    planes: Annotated[int, typer.Option("--planes", help="Disjoint switching planes.")] = 1,
+    json: Json = False,
+    lang: Lang = Language.en,
+) -> None:
+    """Size a fabric: tiers, leaves, spines, links, free ports, and the counter-offers."""
+    asked = {
+        "gpus": gpus,
+        "nics_per_server": nics_per_server,
+        "nic": nic,
+        "switch": switch,
+        "gpus_per_server": gpus_per_server,
+        "oversubscription": oversubscription,
+        "rail_optimized": rail_optimized,
+        "planes": planes,
+    }
+    run("size", json, lang.value, lambda: _answer(asked, lang.value))
+
+
+def _answer(asked: dict[str, Any], lang: str) -> Answer:
+    from eastwest.errors import UsageError
+    from eastwest.fabric.sizing import size as size_fabric
+    from eastwest.spec.resolve import resolve_switch
+    from eastwest.units import UnitError, parse_rate, parse_ratio
+
+    try:
+        sizing = size_fabric(
+            gpus=asked["gpus"],
+            nics_per_server=asked["nics_per_server"],
+            nic_rate_bps=parse_rate(asked["nic"]),
+            switch=resolve_switch(_switch(asked["switch"])),
+            gpus_per_server=asked["gpus_per_server"],
+            oversubscription=parse_ratio(asked["oversubscription"]),
+            rail_optimized=asked["rail_optimized"],
+            planes=asked["planes"],
+        )
+    except UnitError as error:
+        raise UsageError(str(error), hint="`eastwest size --help` shows the form of each option") from error
+    document = {
+        "schema": "eastwest.size/1",
+        "verdict": sizing.verdict,
+        "findings": [finding.as_json(lang) for finding in sizing.findings],
+        "asked": asked,
+        **sizing.as_json(),
+    }
+    return Answer(document, _text(document), exit_code_of(sizing.verdict))
+
+
+def _switch(text: str) -> SwitchWish:
+    """The switch of `64x400G` or of a catalogue model. Raises UsageError."""
+    from pydantic import ValidationError
+
+    from eastwest.errors import UsageError
+    from eastwest.spec.switches import FabricWish
+
+    try:
+        wish = FabricWish.model_validate({"switch": text}).switch
+    except ValidationError as error:
+        raise UsageError(
+            f"--switch {text}: {error.errors()[0]['msg']}",
+            hint="write 64x400G, or a model that `eastwest hardware` lists",
+        ) from error
+    if wish is None:
+        raise UsageError("--switch is empty", hint="write 64x400G, or a model that `eastwest hardware` lists")
+    return wish
+
+
+def _text(document: dict[str, Any]) -> str:
+    """The verdict, the fabric, the findings and the counter-offers, a line each."""
+    lines = [f"{document['verdict'].upper()}  {_line(document['fabric'])}"]
+    lines += [f"  {row['severity']} {row['code']}: {row['message']}\n    {row['hint']}" for row in document["findings"]]
+    lines += [f"  {row['id']} = {row['value']} {row['unit']}: {row['because']}" for row in document["decisions"]]
+    if document["offers"]:
+        lines.append("counter-offers")
+    lines += [f"  {offer['change']}: {_line(offer)}\n    {offer['because']}" for offer in document["offers"]]
+    return "\n".join(lines)
+
+
+def _line(fabric: dict[str, Any]) -> str:
+    """One fabric in one line: GPUs, tiers, switches, links, free ports, where it ends."""
+    links, ports = fabric["links"], fabric["ports"]
+    free = ", ".join(f"{tier} {row['free']}" for tier, row in ports.items())
+    ratio = fabric["oversubscription_ratio"].get("leaf")
+    return (
+        f"{fabric['gpus']:,} GPUs in {fabric['servers']:,} servers, {fabric['family']}, {fabric['tiers']} tiers: "
+        f"{fabric['leaves']} leaves, {fabric['spines']} spines, {fabric['cores']} cores; "
+        f"links {links['server_leaf']:,} server-leaf, {links['leaf_spine']:,} leaf-spine; "
+        f"leaf {ratio:g}:1; free ports: {free}; at most {fabric['max_gpus']:,} GPUs"
+    )

@@ -1,0 +1,21 @@
+"""Family `rail_optimized`: NIC i of every server of a group goes to leaf i of the group (a scalable unit), every
+leaf on every spine.
+"""
+
+from __future__ import annotations
+
+from eastwest.fabric.inputs import FabricInputs
+from eastwest.fabric.tables import Fabric
+from eastwest.fabric.two_tier import build_two_tier
+
+
+def build(inputs: FabricInputs) -> Fabric:
+    """The fabric with one leaf a rail and group; a group holds as many servers as a leaf has ports down.
+
+    Traffic of one rail inside a group stays on one leaf; NCCL reaches other rails through NVLink first (PXN), so that
+    it stays there too.
+
+    Source: NVIDIA DGX SuperPOD reference architecture (H100), compute fabric table: 32 servers, 8 leaves and 4 spines
+    of 64 x 400G a scalable unit.
+    """
+    return build_two_tier(inputs, inputs.server.nics)

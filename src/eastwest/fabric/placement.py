@@ -1,0 +1,245 @@
+"""Where the ranks sit, and what that does to each row of the ledger: bytes by tier, and the load of every link.
+
+TP stays inside the scale-up domain because it is the fastest dimension of the grid; the job then takes that order of
+the remaining dimensions that puts the fewest bytes on room links (data parallel rather than pipeline), then on spines.
+Jobs are placed one after another, each in one room while it fits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eastwest.decision import Alternative, Decision
+from eastwest.fabric.routing import link_loads, switch_graph
+from eastwest.fabric.suitability import STATEFUL_KINDS
+from eastwest.fabric.tables import Fabric, LinkKind, NodeKind, Tier
+from eastwest.fabric.transfers import STORAGE, Ints, Where, tiers_of, transfers_of, where
+from eastwest.finding import Finding, sort_findings
+from eastwest.units import format_size
+from eastwest.workload.ledger import Grid, JobLedger, Ledger, LedgerRow
+
+ORDERS = ("tp, cp, dp, pp", "tp, cp, pp, dp")  # fastest first; the first is Megatron's own rank order
+TIER_NAMES = {tier: tier.name.lower() for tier in Tier}
+DATA_PARALLEL = (
+    "dp",
+    "dp_cp",
+    "shard",
+    "replica",
+    "expert_dp",
+)  # dimensions whose exchange can wait for the backward pass
+CROSSING_SEVERITY = {"tp": "error", "cp": "warning", "ep": "info"}  # of a group that leaves the scale-up domain
+ROOM_SEVERITY = {"tp": "error", "cp": "error", "ep": "error", "pp": "warning"}  # of a group that spans rooms
+
+
+@dataclass(frozen=True, slots=True)
+class RowPlacement:
+    """One ledger row placed: the highest tier that it crosses, and its bytes by tier in one `per`, over all GPUs."""
+
+    job: str
+    traffic: str
+    tier: str
+    tier_bytes: Mapping[str, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """Where every rank sits: `gpus` job -> (n_ranks,) int64 GPU (server x GPUs per server + GPU), `orders` job -> order
+    of the grid's dimensions.
+
+    `rows` stand in the order of `ledger.rows`.
+    """
+
+    gpus: Mapping[str, Ints]
+    orders: Mapping[str, str]
+    rows: tuple[RowPlacement, ...]
+    decisions: tuple[Decision, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+def place(fabric: Fabric, ledger: Ledger) -> Placement:
+    """The placement of all jobs, in the order of the site file, with findings about groups that cross servers, rooms
+    or boxes.
+    """
+    places = where(fabric)
+    gpus: dict[str, Ints] = {}
+    orders: dict[str, str] = {}
+    rows: list[RowPlacement] = []
+    decisions: list[Decision] = []
+    findings: list[Finding] = []
+    cursors = _room_spans(fabric)
+    for job in ledger.jobs:
+        slots, enough = _take(cursors, job, fabric.gpus_per_server)
+        if not enough:
+            findings.append(Finding("EW-FAB-020", "error", job.name, fabric.n_gpus, job.gpus, "GPUs"))
+        costs = {order: _rows_of(job, _order(job.grid, order, slots), places) for order in _orders(job.grid)}
+        best = min(costs, key=lambda order: _cost(job, costs[order]))
+        gpus[job.name], orders[job.name] = _order(job.grid, best, slots), best
+        rows += costs[best]
+        decisions.append(_decision(job, best, costs))
+        findings += _judge(fabric, job, gpus[job.name], costs[best], places)
+    return Placement(gpus, orders, tuple(rows), tuple(decisions), sort_findings(findings))
+
+
+def loads(fabric: Fabric, placement: Placement, ledger: Ledger, per: str = "step") -> NDArray[np.float64]:
+    """(n_links, 2) float64 bytes of every link in one `per` (a to b, b to a), each hop splitting equally over its
+    next hops.
+    """
+    places = where(fabric)
+    graph = switch_graph(fabric)
+    total = np.zeros((len(fabric.links), 2))
+    for job in ledger.jobs:
+        for row in job.rows:
+            if row.per != per:
+                continue
+            moves = transfers_of(row, job.grid, placement.gpus[job.name], fabric.gpus_per_server)
+            wire = tiers_of(places, moves) > Tier.SCALE_UP
+            src, dst = moves.src[wire], moves.dst[wire]
+            out, into = places.nic_pair(src, dst)
+            a, b = src // places.per_server, dst // places.per_server
+            total += link_loads(fabric, a, out, b, into, moves.size_bytes[wire], graph)
+    return total
+
+
+def _room_spans(fabric: Fabric) -> list[list[int]]:
+    """[next free GPU, end] of each room; servers stand in room order."""
+    rooms = fabric.nodes["room"][fabric.nodes_of(NodeKind.SERVER)]
+    ends = np.searchsorted(rooms, np.arange(len(fabric.rooms)), side="right") * fabric.gpus_per_server
+    starts = np.r_[0, ends[:-1]]
+    return [[int(start), int(end)] for start, end in zip(starts, ends, strict=True)]
+
+
+def _take(cursors: list[list[int]], job: JobLedger, per_server: int) -> tuple[Ints, bool]:
+    """The job's GPUs in order, and whether there were enough: one room while it fits, else what is left of all rooms
+    in turn.
+    """
+    n, unit = job.gpus, per_server if job.gpus >= per_server else 1
+    for cursor in cursors:
+        start = -(-cursor[0] // unit) * unit
+        if unit == 1 and start % per_server + n > per_server:
+            start = -(-start // per_server) * per_server
+        if start + n <= cursor[1]:
+            cursor[0] = start + n
+            return np.arange(start, start + n, dtype=np.int64), True
+    free = np.concatenate([np.arange(min(cursor[1], -(-cursor[0] // unit) * unit), cursor[1]) for cursor in cursors])
+    if len(free) < n:
+        free = np.concatenate([np.arange(*cursor) for cursor in cursors])
+    taken = free[:n].astype(np.int64)
+    for cursor in cursors:
+        mine = taken[(taken >= cursor[0]) & (taken < cursor[1])]
+        cursor[0] = int(mine[-1]) + 1 if len(mine) else cursor[0]
+    if len(taken) == n:
+        return taken, True
+    return np.arange(n, dtype=np.int64) % max(1, cursors[-1][1]), False
+
+
+def _orders(grid: Grid) -> tuple[str, ...]:
+    return ORDERS if grid.pp > 1 and grid.dp > 1 else ORDERS[:1]
+
+
+def _order(grid: Grid, order: str, slots: Ints) -> Ints:
+    """(n_ranks,) GPU of each rank when the job's GPUs are filled in that order of the dimensions."""
+    ranks = np.arange(grid.n_ranks, dtype=np.int64)
+    if order == ORDERS[0]:
+        as_they_are: Ints = slots[ranks % len(slots)]
+        return as_they_are
+    inner = grid.tp * grid.cp
+    pipeline, replica = ranks // (inner * grid.dp), ranks // inner % grid.dp
+    ordered: Ints = slots[(ranks % inner + inner * (pipeline + grid.pp * replica)) % len(slots)]
+    return ordered
+
+
+def _rows_of(job: JobLedger, gpus: Ints, places: Where) -> list[RowPlacement]:
+    return [_place_row(job, row, gpus, places) for row in job.rows]
+
+
+def _place_row(job: JobLedger, row: LedgerRow, gpus: Ints, places: Where) -> RowPlacement:
+    """Bytes by tier of one row, and the highest tier."""
+    if row.collective == "write":
+        return RowPlacement(job.name, row.traffic, STORAGE, {STORAGE: row.bytes_per_gpu * row.group_size})
+    moves = transfers_of(row, job.grid, gpus, places.per_server)
+    tier = tiers_of(places, moves)
+    size = np.bincount(tier, moves.size_bytes, minlength=len(Tier))
+    by_tier = {TIER_NAMES[Tier(i)]: round(float(size[i])) for i in np.unique(tier).tolist()}
+    return RowPlacement(job.name, row.traffic, TIER_NAMES[Tier(int(tier.max(initial=Tier.LOCAL)))], by_tier)
+
+
+def _cost(job: JobLedger, rows: list[RowPlacement]) -> tuple[int, int, int, int]:
+    """Bytes that a placement should keep low, in this order: on room links by others than data parallel, on room links
+    in all, on cores, on spines. Data parallel comes last between rooms because its exchange can hide behind
+    computation.
+    """
+    waits = [placed for placed, row in zip(rows, job.rows, strict=True) if row.dimension not in DATA_PARALLEL]
+    room, core, spine = (sum(row.tier_bytes.get(tier, 0) for row in rows) for tier in ("room", "core", "spine"))
+    return sum(row.tier_bytes.get("room", 0) for row in waits), room, core, spine
+
+
+def _decision(job: JobLedger, best: str, costs: Mapping[str, list[RowPlacement]]) -> Decision:
+    """Why the job's ranks are ordered so."""
+    words = {}
+    for order, rows in costs.items():
+        waits, room, core, spine = map(format_size, _cost(job, rows))
+        words[order] = f"{room} over room links ({waits} not data parallel), {core} over cores, {spine} over spines"
+    others = tuple(Alternative(order, text) for order, text in words.items() if order != best)
+    grid = {"tp": job.grid.tp, "cp": job.grid.cp, "dp": job.grid.dp, "pp": job.grid.pp}
+    return Decision(
+        f"placement.{job.name}.order",
+        best,
+        "dimensions, fastest first",
+        f"TP inside the scale-up domain, between rooms data parallel if anything, few bytes high up: {words[best]}",
+        "order with the least (room bytes of other than data parallel, room bytes, core bytes, spine bytes)",
+        grid,
+        alternatives=others,
+    )
+
+
+def _judge(fabric: Fabric, job: JobLedger, gpus: Ints, rows: list[RowPlacement], places: Where) -> list[Finding]:
+    """Findings about groups that leave the scale-up domain or span rooms, and about boxes in the path."""
+    found = []
+    for dimension in ROOM_SEVERITY:
+        size = getattr(job.grid, dimension)
+        if size == 1:
+            continue
+        members = gpus[job.grid.groups(dimension)]
+        rooms, domains = places.room[members // places.per_server], members // places.domain
+        across_rooms = int(np.count_nonzero((rooms != rooms[:, :1]).any(axis=1)))
+        across = int(np.count_nonzero((domains != domains[:, :1]).any(axis=1)))
+        args = {"dimension": dimension.upper(), "size": size, "groups": len(members), "domain": places.domain}
+        if across_rooms:
+            severity = ROOM_SEVERITY[dimension]
+            found.append(Finding("EW-FAB-014", severity, job.name, 0, across_rooms, "groups", args))  # type: ignore[arg-type]
+        elif across and dimension in CROSSING_SEVERITY:
+            severity = CROSSING_SEVERITY[dimension]
+            found.append(Finding("EW-FAB-013", severity, job.name, 0, across, "groups", args))  # type: ignore[arg-type]
+    if any(row.tier == "room" for row in rows):
+        found += _judge_boxes(fabric, job, np.unique(places.room[gpus // places.per_server]))
+    return found
+
+
+def _judge_boxes(fabric: Fabric, job: JobLedger, rooms: NDArray[np.int64]) -> list[Finding]:
+    """Findings about stateful or rate-limited boxes between the rooms of a job."""
+    found = []
+    severity = "error" if job.kind == "training" else "warning"
+    for link in fabric.room_links:
+        if not set(link.rooms) <= set(rooms.tolist()):
+            continue
+        name = " - ".join(fabric.rooms[room] for room in link.rooms)
+        for box in link.boxes:
+            args: dict[str, object] = {"job": job.name, "link": name, "kind": str(box["kind"]).replace("_", " ")}
+            if box["kind"] in STATEFUL_KINDS:
+                found.append(Finding("EW-FAB-011", severity, box["name"], "no stateful box", box["kind"], "", args))  # type: ignore[arg-type]
+            limit, full = box["rate_limit_bps"], _full_rate_bps(fabric, link.rooms)
+            if limit is not None and limit < full:
+                args |= {"limit_gbps": limit / 1e9, "full_gbps": full / 1e9}
+                found.append(Finding("EW-FAB-012", severity, box["name"], full, limit, "bit/s", args))  # type: ignore[arg-type]
+    return found
+
+
+def _full_rate_bps(fabric: Fabric, rooms: tuple[int, int]) -> int:
+    """Bit/s of the cables between two rooms, without what boxes take away."""
+    links = fabric.links[fabric.links["kind"] == LinkKind.ROOM]
+    into = links[(fabric.nodes["room"][links["b"]] == rooms[1]) & (fabric.nodes["room"][links["a"]] == rooms[0])]
+    return int(into["rate_bps"].sum())

@@ -1,0 +1,50 @@
+"""How flows choose their uplinks: hash fields with the destination QP, and a different seed on each tier so that
+choices do not repeat.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from eastwest.policy.settings import HashSettings, LoadBalancing
+from eastwest.spec.qos import LossRegime
+
+FIVE_TUPLE = frozenset({"src_ip", "dst_ip", "protocol", "src_port", "dst_port"})
+FIELDS = FIVE_TUPLE | {"rdma_qp"}  # destination QP of the BTH: RoCE has one UDP port pair per QP at best
+SEED_BITS = 16
+TIERS = ("leaf", "spine", "core")
+FLOWLET_GAP_S = 128e-6  # longer than the difference of path delays, shorter than a gap between messages: our choice
+
+
+def seeds(site_name: str) -> dict[str, int]:
+    """One hash seed per tier, all different, the same at every run for the same site.
+
+    With one seed on all tiers a spine repeats the leaf's choice and uses only a part of its links (polarisation).
+
+    >>> len(set(seeds("any").values()))
+    3
+    """
+    found: dict[str, int] = {}
+    for tier in TIERS:
+        number = int.from_bytes(hashlib.sha256(f"{site_name}/{tier}".encode()).digest()[: SEED_BITS // 8], "big")
+        while number in found.values():
+            number = (number + 1) % 2**SEED_BITS
+        found[tier] = number
+    return found
+
+
+def balancing(regime: LossRegime, wish: LoadBalancing | None) -> tuple[LoadBalancing, str]:
+    """How load is spread and why: the wish, else by loss regime."""
+    if wish is not None:
+        return wish, "wished in the site file"
+    if regime == "spray-trim":
+        return "spray", "the regime's transport takes packets in any order"
+    if regime == "infiniband":
+        return "adaptive", "adaptive routing is the default of current InfiniBand fabrics and NICs reorder"
+    return "ecmp", "go-back-N treats reordering as loss, so a flow stays on its path; several QPs give entropy"
+
+
+def settings_for(tier: str, site_name: str, how: LoadBalancing) -> HashSettings:
+    """The hash of one tier's switches."""
+    gap = FLOWLET_GAP_S if how == "flowlet" else None
+    return HashSettings(FIELDS, seeds(site_name)[tier], "crc", None, how, gap)
