@@ -22,7 +22,7 @@ HOUR_S = 3600
 DAY_S = 86400
 M_PER_KM = 1000
 
-LONGEST_QUANTITY = 40  # characters: no quantity of a network needs more, and an endless number would cost time and memory
+LONGEST_QUANTITY = 40  # characters: no quantity needs more, and an endless number would cost memory
 
 _NUMBER = r"(?P<number>[+-]?(?:\d[\d_]*(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,2})?)"
 _TEXT = re.compile(rf"^\s*{_NUMBER}\s*(?P<unit>.*?)\s*$")

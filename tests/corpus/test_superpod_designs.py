@@ -1,4 +1,4 @@
-"""SuperPOD rows of the shared table of published designs: every printed switch and cable count comes out of the family."""
+"""SuperPOD rows of the shared table of published designs: every printed switch and cable count comes out."""
 
 from pathlib import Path
 from typing import Any

@@ -39,9 +39,7 @@ def row(dimension: str, size: int, collective: str, sent: int, **inputs: Any) ->
 def ledger(grid: Grid, *rows: LedgerRow, gpus: int | None = None, kind: str = "training") -> Ledger:
     """A ledger of one job."""
     profile = Profile("job", "dp", 1.0, None, None, None, 1, "low")
-    job = JobLedger(
-        "job", kind, grid, gpus or grid.n_ranks, 1, rows, Memory((), 1), 0.0, "step", profile
-    )  # type: ignore[arg-type]
+    job = JobLedger("job", kind, grid, gpus or grid.n_ranks, 1, rows, Memory((), 1), 0.0, "step", profile)  # type: ignore[arg-type]
     return Ledger((job,))
 
 

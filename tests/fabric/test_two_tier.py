@@ -8,7 +8,8 @@ from tests.fabric.sites import codes, fabric_of, site, two_rooms
 
 UFM = [{"name": "ufm", "links": 4}]
 
-# NVIDIA DGX SuperPOD reference architectures (H100, B200), compute fabric tables: servers, leaf, spine, cables, leaf-spine.
+# NVIDIA DGX SuperPOD reference architectures (H100, B200), compute fabric tables:
+# servers, UFM, leaves, spines, server and UFM cables, leaf-spine cables.
 SUPERPODS = [
     (31, UFM, 8, 4, 252, 256),
     (63, UFM, 16, 8, 508, 512),
@@ -31,7 +32,8 @@ def test_superpod_counts(
 
 
 def test_leaf_arithmetic_of_the_seeds() -> None:
-    # 8 servers x 8 x 200G = 12.8T on a 64 x 400G leaf: 32 ports down as 2 x 200G, 32 up, 1:1; 64 leaves, 32 spines at most
+    # 8 servers x 8 x 200G = 12.8T on a 64 x 400G leaf: 32 ports down as 2 x 200G, 32 up, 1:1
+    # at its end 64 leaves and 32 spines
     fabric = fabric_of("leaf_spine", 8, nic="200G")
     decisions = {decision.id: decision.value for decision in fabric.decisions}
     assert decisions["fabric.leaf.down_ports"] == 64
@@ -169,3 +171,8 @@ def test_the_same_site_gives_the_same_fabric() -> None:
     one, two = build(wish), build(wish)
     assert one.names == two.names
     assert all((getattr(one, table) == getattr(two, table)).all() for table in ("nodes", "ports", "links"))
+
+
+def test_bisection_is_half_of_the_server_bandwidth_at_one_to_one() -> None:
+    fabric = fabric_of("leaf_spine", 128)
+    assert fabric.facts["bisection_bps"] == 128 * 8 * 400_000_000_000 // 2

@@ -1,5 +1,6 @@
 """The whole policy on fabrics of our own: the same classes at every hop, wishes judged, one device at a time."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -7,7 +8,12 @@ import pytest
 from eastwest.errors import UsageError
 from eastwest.policy import class_path, dangling
 from eastwest.policy.derive import separates_inference
+from eastwest.policy.faces import FaceUse
 from eastwest.policy.nccl import RAIL_FAMILIES
+from eastwest.policy.roles import RoleInputs, findings_for, memory_for
+from eastwest.spec.resolve import resolve_switch
+from eastwest.spec.switches import SwitchWish
+from eastwest.units import GIGA
 from eastwest.workload.ledger import Ledger
 from tests.policy.sites import policy_of, site_of
 
@@ -66,7 +72,7 @@ def test_links_agree_on_both_ends() -> None:
 
 
 def test_sessions_are_pairs_and_no_route_comes_back() -> None:
-    """Every session exists at both ends with each other's AS; leaves have AS numbers of their own, spines of a room share one."""
+    """Both ends know each other's AS; leaves have AS numbers of their own, spines of a room share one."""
     policy = policy_of()
     devices = {device.name: device for device in policy.devices()}
     for device in devices.values():
@@ -109,7 +115,7 @@ def test_the_environment_of_jobs() -> None:
         ({"loss_regime": "infiniband"}, "EW-POL-013"),
         ({"qos": {"kmin": "200KB", "kmax": "100KB"}}, "EW-POL-002"),
         ({"qos": {"kmin": "60MB", "kmax": "90MB"}}, "EW-POL-003"),
-        ({"qos": {"kmax": "9MB"}}, "EW-POL-004"),
+        ({"qos": {"kmax": "12MB"}}, "EW-POL-004"),
         ({"qos": {"dscp": 48}}, "EW-POL-005"),
         ({"qos": {"priority": 6}}, "EW-POL-006"),
         ({"qos": {"priority": 0}}, "EW-POL-007"),
@@ -137,6 +143,14 @@ def test_each_broken_rule_has_its_finding(changes: dict[str, Any], code: str) ->
     assert all(row.sentence(lang) and row.hint(lang) for row in found for lang in ("en", "zh"))
 
 
+def test_a_switch_without_watchdog_is_noticed_where_something_pauses() -> None:
+    facts = replace(resolve_switch(SwitchWish.model_validate({"model": "sn5600"})), watchdog=False)
+    use = FaceUse("leaf", "server", 400 * GIGA, 10.0, 32, 4)
+    for n_lossless, expected in ((1, ["EW-POL-012"]), (0, [])):
+        inputs = RoleInputs("leaf", facts, (use,), 9216, 4192, 64, n_lossless)
+        assert [row.code for row in findings_for(inputs, memory_for(inputs))] == expected
+
+
 def test_a_sound_site_has_no_finding() -> None:
     assert codes(loss_regime="lossless") == set()
 
@@ -161,7 +175,7 @@ def test_wished_marks_reach_every_place() -> None:
     device = policy.device(policy.switch_names()[0])
     nic = policy.host.nics[0]
     assert class_path(device, device.ports[0], 34).priority == 4
-    assert (nic.traffic_class, nic.cma_tos, nic.dscp_to_priority[34]) == (136, 136, 4)
+    assert (nic.traffic_class, nic.cma_tos, nic.dscp_to_priority[34]) == (138, 138, 4)
     assert nic.pfc is not None
     assert nic.pfc.priorities == {4}
 

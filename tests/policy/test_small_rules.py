@@ -1,4 +1,4 @@
-"""The small rules: traffic class byte, MTU, watchdog, NCCL environment, hash seeds, routing engines; settings that lead nowhere."""
+"""Small rules: traffic class byte, MTU, watchdog, NCCL environment, hash, routing engines; names that lead nowhere."""
 
 import doctest
 import importlib

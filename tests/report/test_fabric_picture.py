@@ -58,6 +58,7 @@ def test_above_200_nodes_equal_parts_are_one_box_with_their_number() -> None:
         {"links": {"server_leaf": 16, "leaf_spine": 64, "spine_core": 0}},
         {"links": None},
         {"servers": 400},
+        {"groups": [{"name": f"g{i}", "servers": 1, "leaves": [f"leaf-{i}"]} for i in range(16)], "spines": 0},
     ],
 )
 def test_a_mesh_that_is_not_certain_is_not_drawn(change: dict[str, Any]) -> None:

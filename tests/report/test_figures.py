@@ -59,6 +59,18 @@ def test_bytes_are_conserved_from_the_ledger_to_the_sankey(ledger: list[dict[str
         assert all(into[node] == pytest.approx(out[node], rel=1e-12) for node in into if node in out)
 
 
+def test_network_traffic_that_the_scale_up_domain_dwarfs_gets_a_picture_of_its_own() -> None:
+    ledger = [
+        synthetic_plan.ledger_row("pretrain", "tensor", {"scale_up": 99}),
+        synthetic_plan.ledger_row("pretrain", "gradients", {"leaf": 1}),
+    ]
+    whole, network = account_figures({"ledger": ledger}, EN)
+    assert sum(row[3] for row in whole.data.rows) == 100
+    assert network.data.rows == (("pretrain", "gradients", "leaf", 1),)
+    tiny = account_figures({"ledger": [synthetic_plan.ledger_row("a", "b", {"scale_up": 10**6, "leaf": 1})]}, EN)[0]
+    assert "leaf 1 B (< 0.1 %)" in tiny.alt
+
+
 def test_a_sankey_never_adds_bytes_of_a_step_to_bytes_of_a_checkpoint() -> None:
     assert [figure.key for figure in account_figures(synthetic_plan.plan(), EN)] == [
         "account-step",

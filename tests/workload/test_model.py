@@ -69,7 +69,7 @@ def deepseek_v3() -> int:
 def test_the_count_is_that_of_the_written_out_matrices_and_of_the_published_weights(
     name: str, oracle: int, published: int
 ) -> None:
-    """The published totals are those of the released weights (DeepSeek-V3 without multi-token prediction and routing bias)."""
+    """The published totals are those of the released weights (DeepSeek-V3: without prediction module, routing bias)."""
     assert count_params(preset(name)).total == oracle == published
 
 
@@ -92,7 +92,7 @@ def test_the_parts_add_up_to_the_total(name: str) -> None:
 
 
 def test_flops_of_gpt_are_those_of_the_megatron_formula() -> None:
-    """Narayanan et al. 2021: 96 B s L h^2 (1 + s/6h + V/16Lh) with full recompute, 72 B s L h^2 (1 + s/6h + V/12Lh) without.
+    """Narayanan et al. 2021: 96 B s L h^2 (1 + s/6h + V/16Lh) with full recompute, 72 and V/12Lh without.
 
     Tolerance 0.1 %: the formula leaves the biases out.
     """
@@ -112,7 +112,7 @@ def test_flops_by_convention() -> None:
 
 
 def test_deepseek_v3_trains_at_the_published_order_of_flops() -> None:
-    """Public tables count 260 GFLOP a token at sequence 4096 with the causal half; theirs also counts the prediction module (about 3 %)."""
+    """Public tables count 260 GFLOP a token, causal half, sequence 4096; that has the prediction module too (3 %)."""
     flops = training_flops_per_token(preset("deepseek-v3"), 4096, "none")
     assert flops.model_causal == pytest.approx(260e9, rel=0.07)
 

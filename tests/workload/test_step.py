@@ -17,7 +17,7 @@ def job(**parallel: object) -> JobLedger:
 
 
 def test_tensor_parallel_is_eight_bsh_a_layer_and_micro_batch() -> None:
-    """8 * b * s * h * (t - 1)/t * 2 bytes per layer and micro-batch (Narayanan et al. 2021); 64 GPUs, tp 4: 32 micro-batches."""
+    """8 b s h (t - 1)/t * 2 bytes a layer and micro-batch (Narayanan et al. 2021); 64 GPUs, tp 4: 32 micro-batches."""
     row = rows(job(tp=4, sp=False))["tp"]
     assert row.bytes_per_gpu == 8 * B * S * H * 3 // 4 * 2 * L * 32
     assert row.messages == 4 * 2 * 3 * L * 32

@@ -20,8 +20,7 @@ from eastwest.fabric.cabling import port_names
 from eastwest.fabric.tables import Fabric, LinkKind, NodeKind
 
 DEFAULT_BLOCK = "10.0.0.0/8"  # RFC 1918
-LEAF_ASN_FIRST = 4_200_000_000  # private 32-bit AS numbers, RFC 6996
-SPINE_ASN_FIRST = 4_294_000_000
+LEAF_ASN, SPINE_ASN, CORE_ASN = 4_200_000_001, 4_200_100_001, 4_200_200_001  # private 4-byte range, RFC 6996
 LINK_SHARE, LOOPBACK_SHARE = 0.5, 0.75  # of the block: server subnets below, then switch links, then loopbacks
 RESERVED_IN_SUBNET = 3  # network, broadcast and the leaf's own address (gateway)
 POINT_TO_POINT_PREFIX = 31  # RFC 3021
@@ -95,7 +94,7 @@ def plan_addresses(fabric: Fabric, block: str = DEFAULT_BLOCK, server_links: str
         raise UsageError(
             f"{block} is too small for {len(links)} links", hint=f"use a larger private block such as {DEFAULT_BLOCK}"
         )
-    return AddressPlan(block, subnets, prefix, servers, pairs, loopbacks, _asns(fabric, leaves))
+    return AddressPlan(block, subnets, prefix, servers, pairs, loopbacks, asn_plan(fabric))
 
 
 def _leaf_subnets(fabric: Fabric, leaves: Ints, first: int) -> tuple[Ints, int, Ints]:
@@ -119,14 +118,23 @@ def _leaf_subnets(fabric: Fabric, leaves: Ints, first: int) -> tuple[Ints, int, 
     return subnets, 32 - bits, addresses
 
 
-def _asns(fabric: Fabric, leaves: Ints) -> Ints:
-    """(n_nodes,) AS number: one a leaf, one for the spines of each room and plane."""
-    asns = np.zeros(len(fabric.nodes), np.int64)
-    asns[leaves] = LEAF_ASN_FIRST + np.arange(len(leaves))
-    spines, cores = fabric.nodes_of(NodeKind.SPINE), fabric.nodes_of(NodeKind.CORE)
-    room, plane = fabric.nodes["room"].astype(np.int64), fabric.nodes["plane"].astype(np.int64)
-    asns[spines] = SPINE_ASN_FIRST + room[spines] * fabric.planes + plane[spines]
-    asns[cores] = SPINE_ASN_FIRST + len(fabric.rooms) * fabric.planes + plane[cores]
+def asn_plan(fabric: Fabric) -> Ints:
+    """(n_nodes,) int64 AS number of every switch, 0 for hosts.
+
+    Leaves are numbered one by one; spines share a number per room and plane (and pod, with three tiers), cores per
+    room and plane. Source: RFC 7938 section 5.2.1.
+    """
+    nodes = fabric.nodes
+    asns = np.zeros(len(nodes), np.int64)
+    leaves = fabric.nodes_of(NodeKind.LEAF)
+    asns[leaves] = LEAF_ASN + np.arange(leaves.size)
+    for kind, first in ((NodeKind.SPINE, SPINE_ASN), (NodeKind.CORE, CORE_ASN)):
+        mine = fabric.nodes_of(kind)
+        pod = nodes["group"][mine] if kind == NodeKind.SPINE and fabric.tiers > 2 else np.zeros(mine.size, np.int64)
+        key = np.stack([nodes["room"][mine], nodes["plane"][mine], pod], axis=1)
+        if mine.size:
+            _, number = np.unique(key, axis=0, return_inverse=True)
+            asns[mine] = first + number.reshape(-1)
     return asns
 
 

@@ -12,6 +12,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
 
+import numpy as np
+from numpy.typing import NDArray
+
+from eastwest.fabric.tables import LinkKind
 from eastwest.spec.resolve import SwitchFacts
 
 LEAST_SHARE = 0.75  # of the servers that a leaf could take, when fewer let its uplinks spread better
@@ -151,3 +155,11 @@ def uplink_rates(leaf: SwitchFacts, spine: SwitchFacts, nic_rate_bps: int) -> tu
     ends = [{switch.port_rate_bps, *(rate for _, rate in switch.breakouts)} for switch in (leaf, spine)]
     lower = sorted((rate for rate in ends[0] & ends[1] if nic_rate_bps <= rate < top), reverse=True)
     return (top, *lower)
+
+
+def bisection_bps(links: NDArray[np.void]) -> int:
+    """Bit/s, one way, between two halves of the leaves: half of what all leaf-spine links carry; rooms taken together.
+
+    A link between rooms may be narrower: that is the `room` oversubscription.
+    """
+    return int(links["rate_bps"][links["kind"] == LinkKind.LEAF_SPINE].sum()) // 2

@@ -285,7 +285,7 @@ def _finish(inputs: FabricInputs, shape: TwoTierShape, draft: Draft, room_links:
         room_links=room_links,
         decisions=explain(inputs, shape, ratio),
         findings=(*plan.findings, *rack_plan.findings, *reach, *judge(inputs, shape, ratio)),
-        facts=_facts(inputs, shape),
+        facts=_facts(inputs, shape, plan),
     )
 
 
@@ -308,7 +308,7 @@ def oversubscription(
     return ratios
 
 
-def _facts(inputs: FabricInputs, shape: TwoTierShape) -> dict[str, Any]:
+def _facts(inputs: FabricInputs, shape: TwoTierShape, plan: PortPlan) -> dict[str, Any]:
     """Numbers of the shape that reports show beside the counts."""
     split = shape.split
     return {
@@ -319,6 +319,7 @@ def _facts(inputs: FabricInputs, shape: TwoTierShape) -> dict[str, Any]:
         "leaf_uplinks": max(spread.uplinks for spread in shape.spreads),
         "leaf_up_rate_bps": split.up_rate_bps,
         "links_per_leaf_spine_pair": max(spread.per_pair for spread in shape.spreads),
+        "bisection_bps": capacity.bisection_bps(plan.links),
         "leaves_by_room": list(shape.leaves),
         "spines_by_room": [spread.spines for spread in shape.spreads],
         "assumed": [*inputs.leaf.assumed, *(text for text in inputs.spine.assumed if text not in inputs.leaf.assumed)],

@@ -18,6 +18,7 @@ from eastwest.fabric.tables import Fabric, LinkKind, NodeKind
 from eastwest.plan.plan import Plan
 from eastwest.plan.predict import Prediction
 from eastwest.plan.write import csv_text, json_text, yaml_text
+from eastwest.spec.resolve import TierName, resolve_server, switch_of_tier
 from eastwest.workload.ledger import JobLedger, Memory, Profile
 
 NO_PREDICTION = (
@@ -47,6 +48,7 @@ def plan_document(plan: Plan, lang: str = "en") -> dict[str, Any]:
         "fabric": plan.fabric.as_json() | _fabric_facts(plan.fabric),
         "policy": plan.policy.as_json(),
         "prediction": first,
+        "assumed": _assumed(plan),
         "targets": plan.targets.as_json(),
         "decisions": [decision.as_json() for decision in plan.decisions],
         "bom": [row.as_json() for row in plan.bom],
@@ -96,6 +98,15 @@ def _cables(fabric: Fabric) -> Iterator[dict[str, Any]]:
             "length_m": length_m,
             "quantity": count,
         }
+
+
+def _assumed(plan: Plan) -> list[str]:
+    """Everything that nobody gave and the plan had to assume, each once, in the order of the plan."""
+    servers = [text for wish in plan.site.servers for text in resolve_server(wish).assumed]
+    tiers: tuple[TierName, ...] = ("leaf", "spine", "core")
+    switches = [text for tier in tiers if (facts := switch_of_tier(plan.site, tier)) for text in facts.assumed]
+    jobs = [text for prediction in plan.predictions for text in prediction.assumed]
+    return list(dict.fromkeys([*servers, *switches, *jobs]))
 
 
 def _site(plan: Plan) -> dict[str, Any]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from eastwest.fabric.bottleneck import bottleneck
 from eastwest.fabric.suitability import slot_payload_bps
-from eastwest.fabric.tables import Fabric
+from eastwest.fabric.tables import Fabric, NodeKind
 from eastwest.policy import Policy
 from eastwest.spec.resolve import ServerFacts
 from eastwest.spec.site import Site
 from eastwest.targets import Target, Targets
 from eastwest.units import BITS_PER_BYTE, GIGA
+from eastwest.workload.ledger import Grid, LedgerRow
 
 ETHERNET_OVERHEAD_BYTES = 38  # preamble 8, header 14, FCS 4, inter-frame gap 12 (IEEE 802.3)
 ROCE_OVERHEAD_BYTES = 44  # IPv4 20, UDP 8, BTH 12, ICRC 4 (InfiniBand annex A17)
@@ -21,6 +25,7 @@ MEASURED_SHARE = (
 COLLECTIVE_PASS = 0.90  # 90 % of the ceiling passes; large rings on healthy fabrics lie at 0.90-0.96
 ICMP_OVERHEAD_BYTES = 28  # IPv4 20, ICMP 8
 MIN_SERVERS_OF_A_FABRIC = 2
+RING_BYTES = 10**9  # any size: the rate does not depend on it
 
 
 def payload_ratio(transport: str, mtu_bytes: int = RDMA_MTU_BYTES) -> float:
@@ -66,43 +71,82 @@ def _bandwidth(site: Site, server: ServerFacts, fabric: Fabric, nic_bytes_per_s:
         value=nic_bytes_per_s * MEASURED_SHARE,
         unit="bytes_per_s",
         test=tool,
-        because=f"least of wire and slot of a {server.nic_rate_bps // GIGA}G NIC x {MEASURED_SHARE:g}, as perftest measures",
+        because=f"the lesser of wire and slot of a {server.nic_rate_bps // GIGA}G NIC, x {MEASURED_SHARE:g} (perftest)",
         formula="min(nic_rate/8 x mtu/(mtu + headers), slot) x 0.98",
     )
     if fabric.n_servers < MIN_SERVERS_OF_A_FABRIC:
         return [nic]
-    server_bytes_per_s = nic_bytes_per_s * MEASURED_SHARE * server.nics
-    narrowest = max(1.0, *fabric.oversubscription.values())
+    rates = _ring_rates(fabric, nic_bytes_per_s * MEASURED_SHARE)
+    pair, everyone = rates
     return [
         nic,
-        _all_reduce("pair", server, "2 servers, NCCL_ALGO=Ring", server_bytes_per_s, 1.0),
-        _all_reduce("all", server, f"all {fabric.n_servers} servers", server_bytes_per_s, narrowest),
-        _all_to_all(server, fabric.n_gpus, server_bytes_per_s, narrowest),
+        _all_reduce("pair", server, "2 servers, NCCL_ALGO=Ring", pair),
+        _all_reduce("all", server, f"all {fabric.n_servers} servers, NCCL_ALGO=Ring", everyone),
+        _all_to_all(server, fabric, nic_bytes_per_s * MEASURED_SHARE),
     ]
 
 
-def _all_reduce(name: str, server: ServerFacts, nodes: str, server_bytes_per_s: float, narrowest: float) -> Target:
+def _ring_rates(fabric: Fabric, nic_bytes_per_s: float) -> tuple[float, float]:
+    """Ceiling of ring all-reduce busbw (bytes/s) on the first two servers and on all, from the most loaded link.
+
+    A ring in server order crosses each leaf and each room link once each way, so oversubscription costs it only where
+    one server's share does not fit; NICs are derated to the payload that perftest measures, links between switches
+    likewise.
+    """
+    derating = nic_bytes_per_s * BITS_PER_BYTE / fabric.nic_rate_bps
+    return tuple(_ring_rate(fabric, n_servers) * derating for n_servers in (2, fabric.n_servers))  # type: ignore[return-value]
+
+
+def _ring_rate(fabric: Fabric, n_servers: int) -> float:
+    """busbw (bytes/s at line rate) of a ring over the first `n_servers`: bytes sent per GPU over the busiest link's
+    time.
+    """
+    n_gpus = n_servers * fabric.gpus_per_server
+    row = LedgerRow("acceptance", "ring", "dp", "all GPUs", n_gpus, "all_reduce", RING_BYTES, 1, RING_BYTES, "step")
+    found = bottleneck(fabric, Grid(dp=n_gpus), np.arange(n_gpus, dtype=np.int64), row)
+    return RING_BYTES / found.network_s
+
+
+def _all_reduce(name: str, server: ServerFacts, nodes: str, ceiling_bytes_per_s: float) -> Target:
     return Target(
         id=f"busbw.all_reduce.{name}",
         kind="at_least",
-        value=server_bytes_per_s / narrowest * COLLECTIVE_PASS,
+        value=ceiling_bytes_per_s * COLLECTIVE_PASS,
         unit="bytes_per_s",
         test=f"mpirun -N {server.gpus} … all_reduce_perf -b 512M -e 8G -f 2 -g 1   ({nodes})",
-        because="a ring leaves a server through all its NICs: their payload rate, over the oversubscription, x 90 %",
-        formula="nics x nic_payload x 0.98 / max(1, oversubscription) x 0.90",
+        because="a ring leaves a server through all its NICs; the busiest link of the ring sets its ceiling, x 90 %",
+        formula="bytes per GPU / time of the busiest link x nic_payload / nic_rate x 0.98 x 0.90",
     )
 
 
-def _all_to_all(server: ServerFacts, n_gpus: int, server_bytes_per_s: float, narrowest: float) -> Target:
+def _all_to_all(server: ServerFacts, fabric: Fabric, nic_bytes_per_s: float) -> Target:
+    """All GPUs send equal parts to all others; what leaves a leaf or a room must fit its uplinks."""
+    n_gpus, slowdown = fabric.n_gpus, _all_to_all_slowdown(fabric)
+    own_bytes_per_s = nic_bytes_per_s * server.nics / server.gpus
+    ceiling_bytes_per_s = own_bytes_per_s * (n_gpus - 1) / (n_gpus - server.gpus) / slowdown
     return Target(
         id="busbw.all_to_all.all",
         kind="at_least",
-        value=server_bytes_per_s / server.gpus * (n_gpus - 1) / (n_gpus - server.gpus) / narrowest * COLLECTIVE_PASS,
+        value=ceiling_bytes_per_s * COLLECTIVE_PASS,
         unit="bytes_per_s",
         test=f"mpirun -N {server.gpus} … alltoall_perf -b 128M -e 4G -f 2 -g 1   (all servers)",
         because="(n - g)/n of each GPU's bytes leave its server through its share of the NICs; busbw counts (n - 1)/n",
-        formula="nics/gpus x nic_payload x 0.98 x (n-1)/(n-g) / max(1, oversubscription) x 0.90",
+        formula="nics/gpus x nic_payload x 0.98 x (n-1)/(n-g) / slowdown x 0.90, "
+        "slowdown = max(1, oversubscription x share that crosses it)",
     )
+
+
+def _all_to_all_slowdown(fabric: Fabric) -> float:
+    """How much longer uniform all-to-all takes than the NICs need: oversubscription x the share of a server's bytes
+    that crosses, at least 1.
+    """
+    nodes, servers = fabric.nodes, fabric.nodes_of(NodeKind.SERVER)
+    others = max(1, servers.size - 1)
+    largest_group = int(np.bincount(nodes["group"][servers] - nodes["group"][servers].min()).max(initial=1))
+    smallest_room = int(np.bincount(nodes["room"][servers]).min(initial=servers.size))
+    over_leaf = fabric.oversubscription.get("leaf", 1.0) * (servers.size - largest_group) / others
+    over_room = fabric.oversubscription.get("room", 0.0) * (servers.size - smallest_room) / others
+    return max(1.0, over_leaf, over_room)
 
 
 def _mtu(site: Site, policy: Policy) -> list[Target]:
@@ -132,14 +176,12 @@ def _counters(policy: Policy) -> list[Target]:
         else "drops are expected in this loss regime and bounded by recovery"
     )
     rows = [
-        _counter("drops.rdma", "zero" if lossless else "bounded", why_drop),
-        _counter("link_down", "zero", "a link that flaps stops every ring that crosses it"),
-        _counter("fec_uncorrectable_codewords", "zero", "an uncorrectable codeword is a lost frame"),
-        _counter("fcs_errors", "zero", "a damaged frame is lost; FEC hides all others"),
-        _counter("local_ack_timeouts", "zero", "a timeout costs 4.096 us x 2^t of everybody's time"),
-        _counter(
-            "fec_corrected_codewords", "bounded", "corrected errors are normal on PAM4; their trend is the warning"
-        ),
+        _counter("drops", "zero" if lossless else "bounded", why_drop),
+        _counter("link_downs", "zero", "a link that flaps stops every ring that crosses it"),
+        _counter("fec_uncorrected", "zero", "an uncorrectable codeword is a lost frame"),
+        _counter("crc_errors", "zero", "a damaged frame is lost; FEC hides all others"),
+        _counter("ack_timeouts", "zero", "a timeout costs 4.096 us x 2^t of everybody's time"),
+        _counter("fec_corrected", "bounded", "corrected errors are normal on PAM4; their trend is the warning"),
     ]
     if policy.loss_regime in ("lossless", "ecn-only"):
         rows.append(_counter("ecn_marked_packets", "bounded", "marks are the congestion control at work"))

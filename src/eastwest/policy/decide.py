@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from eastwest.decision import Alternative, Decision
+from eastwest.fabric import addressing
 from eastwest.policy import ecn, hashing, infiniband, mtu, nccl, tc, underlay, watchdog
 from eastwest.policy.classes import (
     CNP_DSCP,
@@ -277,8 +278,12 @@ def underlay_decisions(regime: LossRegime) -> list[Decision]:
         return []
     source = "RFC 7938 section 5.2.1; private numbers of RFC 6996"
     return [
-        Decision("policy.bgp.leaf_asn", underlay.LEAF_ASN, "asn", underlay.ASN_BECAUSE, "first + leaf", source=source),
-        Decision("policy.bgp.spine_asn", underlay.SPINE_ASN, "asn", underlay.ASN_BECAUSE, "first + pod", source=source),
+        Decision(
+            "policy.bgp.leaf_asn", addressing.LEAF_ASN, "asn", underlay.ASN_BECAUSE, "first + leaf", source=source
+        ),
+        Decision(
+            "policy.bgp.spine_asn", addressing.SPINE_ASN, "asn", underlay.ASN_BECAUSE, "first + pod", source=source
+        ),
     ]
 
 

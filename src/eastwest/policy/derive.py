@@ -231,7 +231,7 @@ def _template(role: Role, c: _Choice) -> RoleTemplate:
         facts.os,
         role,
         model=facts.model or facts.label,
-        buffer_total_bytes=memory.memory.total_bytes,
+        buffer_total_bytes=facts.buffer_total_bytes or (memory.memory.total_bytes if row.n_lossless else None),
         cell_bytes=facts.cell_bytes,
         hash=hashing.settings_for(role, c.site.name, c.how),
         lldp=lldp(),

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from eastwest.decision import Decision
 from eastwest.errors import UsageError
+from eastwest.fabric.addressing import asn_plan
 from eastwest.fabric.cabling import port_names
 from eastwest.fabric.tables import Fabric, NodeKind
 from eastwest.finding import Finding
@@ -23,7 +24,7 @@ from eastwest.policy.faces import FACES, ROLE_OF_KIND, Face, face_numbers, role_
 from eastwest.policy.settings import DeviceSettings, LoadBalancing, PfcSettings, PortSettings, PriorityGroup, Role
 from eastwest.policy.settings_host import HostSettings
 from eastwest.policy.settings_subnet import SubnetSettings
-from eastwest.policy.underlay import asn_plan, bgp_for
+from eastwest.policy.underlay import bgp_for
 from eastwest.spec.qos import LossRegime
 from eastwest.units import format_port_rate
 

@@ -135,6 +135,8 @@ def _queues(classes: Sequence[TrafficClass], limits: Thresholds | None) -> tuple
 def decisions_for(inputs: RoleInputs, memory: RoleMemory, alpha: float) -> list[Decision]:
     """Why the role's memory, headroom and watchdog are what they are."""
     fit = memory.fit
+    if memory.memory.assumed and not memory.headrooms:
+        return []
     rows = [
         Decision(
             f"policy.buffer.{inputs.role}.total",

@@ -207,13 +207,14 @@ def _draw_group(
 ) -> float:
     """One group in detail: each leaf with its links up, and the servers as small squares under it."""
     n_servers, pitch = group.n_servers or 0, BOX_W + 6
+    by_rail = shape.rails > 1 and len(group.leaves) % shape.rails == 0  # else a leaf serves several rails
     left = x + (width - len(group.leaves) * pitch + 6) / 2
     y_servers = y + BOX_H + LEVEL_GAP * 0.75
     for index, leaf in enumerate(group.leaves):
-        colour = PALETTE[index % len(PALETTE)] if shape.rails > 1 else ""
+        colour = PALETTE[index % len(PALETTE)] if by_rail else ""
         centre = left + index * pitch + BOX_W / 2
         sheet.box(centre - BOX_W / 2, y, BOX_W, BOX_H, "leaf", tip=leaf, colour=colour)
-        label = f"R{index % shape.rails}" if shape.rails > 1 else short_name(leaf)
+        label = f"R{index % shape.rails}" if by_rail else short_name(leaf)
         sheet.text(centre, y + BOX_H / 2 + 4, label, room_px=BOX_W - 4)
         if spines:
             sheet.line([(spine, (centre, y)) for spine in spines], "mesh", colour)

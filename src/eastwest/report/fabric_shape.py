@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from eastwest.report.values import Json, amount, at, number, rows_at, texts_at
 
 AGGREGATE_ABOVE_NODES = 200  # more boxes than this cannot be told apart on a page
+AGGREGATE_ABOVE_LEAVES = 24  # so many leaves stand side by side before their names are too small to read
+AGGREGATE_ABOVE_GROUPS = 10
 DRAWN_GROUPS = 4  # groups drawn per room when aggregated; the others are counted in one box
 
 
@@ -58,13 +60,13 @@ class Shape:
 
 
 def shape_of(fabric: Json) -> Shape:
-    """The shape of a fabric; one switch a box up to 200 nodes when its mesh is certain, else one box a tier and
+    """The shape of a fabric; one switch a box while it is legible and its mesh is certain, else one box a tier and
     group.
     """
     sizes = {key: amount(fabric.get(key)) or 0 for key in ("servers", "leaves", "spines", "cores")}
     n_nodes = sum(sizes.values())
     rooms = _rooms(fabric, sizes)
-    detailed = n_nodes <= AGGREGATE_ABOVE_NODES and _is_certain(fabric, rooms, sizes)
+    detailed = _is_legible(rooms, n_nodes) and _is_certain(fabric, rooms, sizes)
     return Shape(
         rooms=rooms if detailed else tuple(_shortened(room) for room in rooms),
         spans=tuple(_span(row) for row in rows_at(fabric, "room_links")),
@@ -111,6 +113,14 @@ def _span(row: Json) -> RoomSpan:
     return RoomSpan(
         (ends[0], ends[1]), number(row.get("distance_m")), amount(row.get("links")), number(row.get("rate_bps")), boxes
     )
+
+
+def _is_legible(rooms: tuple[Room, ...], n_nodes: int) -> bool:
+    """Whether one box for each switch can still be read on a page."""
+    groups = [group for room in rooms for group in room.groups]
+    n_leaves = sum(group.n_leaves or 0 for group in groups)
+    few = n_leaves <= AGGREGATE_ABOVE_LEAVES and len(groups) <= AGGREGATE_ABOVE_GROUPS
+    return few and n_nodes <= AGGREGATE_ABOVE_NODES
 
 
 def _is_certain(fabric: Json, rooms: tuple[Room, ...], sizes: dict[str, int]) -> bool:

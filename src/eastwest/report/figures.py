@@ -15,7 +15,7 @@ from typing import Any
 
 from eastwest import units
 from eastwest.report.blocks import Figure, FigureData
-from eastwest.report.values import Json, at, number, rows_at
+from eastwest.report.values import Json, at, number, rows_at, share_text
 from eastwest.report.wording import Words
 
 ORANGE, SKY, GREEN, YELLOW, BLUE, VERMILION, PURPLE = (
@@ -41,9 +41,12 @@ TIER_COLOURS = {
     "storage": YELLOW,
 }
 # Sizes of the drawing, in CSS pixels; chosen by eye.
-SANKEY_ROW_PX, SANKEY_LEAST_PX, BAR_ROW_PX, BAR_FRAME_PX = 46, 240, 46, 120
+SANKEY_ROW_PX, SANKEY_LEAST_PX, BAR_ROW_PX, BAR_FRAME_PX = 44, 150, 46, 120
 FONT_PX = 13
 LINK_OPACITY = 0.45
+INSIDE_SERVER = frozenset({"local", "scale_up"})
+NETWORK_HIDDEN_BELOW = 0.5  # below this share of all bytes the network's flows get a picture of their own
+Flows = dict[tuple[str, str, str], float]  # (job, traffic class, tier) -> bytes
 
 
 def account_figures(plan: Json, words: Words) -> tuple[Figure, ...]:
@@ -57,7 +60,14 @@ def account_figures(plan: Json, words: Words) -> tuple[Figure, ...]:
     for row in rows_at(plan, "ledger"):
         if tier_bytes_of(row):
             by_per[str(row.get("per") or "step")].append(row)
-    return tuple(_sankey(per, rows, words) for per, rows in by_per.items())
+    figures: list[Figure] = []
+    for per, rows in by_per.items():
+        flows = _flows(rows)
+        figures.append(_sankey(f"account-{per}", "figure.account.title", per, flows, words))
+        network = {key: size for key, size in flows.items() if key[2] not in INSIDE_SERVER}
+        if network and sum(network.values()) < NETWORK_HIDDEN_BELOW * sum(flows.values()):
+            figures.append(_sankey(f"account-{per}-network", "figure.account.network_title", per, network, words))
+    return tuple(figures)
 
 
 def tier_bytes_of(row: Json) -> dict[str, float]:
@@ -69,37 +79,35 @@ def tier_bytes_of(row: Json) -> dict[str, float]:
     return {tier: size for tier, size in sizes.items() if size and size > 0}
 
 
-def _sankey(per: str, rows: list[Json], words: Words) -> Figure:
+def _flows(rows: list[Json]) -> Flows:
+    """Bytes by (job, traffic class, tier), summed over the rows of one period."""
+    flows: Flows = defaultdict(float)
+    for row in rows:
+        for tier, size in tier_bytes_of(row).items():
+            flows[str(row.get("job") or "job"), str(row.get("traffic") or "?"), tier] += size
+    return dict(flows)
+
+
+def _sankey(key: str, title: str, per: str, flows: Flows, words: Words) -> Figure:
     """The Sankey of one period."""
     inner: dict[tuple[str, str], float] = defaultdict(float)
-    outer: dict[tuple[str, str, str], float] = defaultdict(float)
-    for row in rows:
-        job, traffic = str(row.get("job") or "job"), str(row.get("traffic") or "?")
-        for tier, size in tier_bytes_of(row).items():
-            inner[job, traffic] += size
-            outer[job, traffic, tier] += size
-    nodes = _SankeyNodes()
-    links = [
-        (
-            nodes.of(("job", job), job, GREY),
-            nodes.of(("traffic", job, traffic), words.name("traffic", traffic), BLUE),
-            size,
-            GREY,
-        )
-        for (job, traffic), size in inner.items()
-    ]
-    for (job, traffic, tier), size in sorted(outer.items(), key=lambda item: _tier_order(item[0][2])):
+    for (job, traffic, _), size in flows.items():
+        inner[job, traffic] += size
+    nodes, links = _SankeyNodes(), []
+    for (job, traffic), size in inner.items():
+        start = nodes.of(("job", job), job, GREY)
+        links.append((start, nodes.of(("traffic", job, traffic), words.name("traffic", traffic), BLUE), size, GREY))
+    for (job, traffic, tier), size in sorted(flows.items(), key=lambda item: _tier_order(item[0][2])):
         colour = TIER_COLOURS.get(tier, GREY)
-        target = nodes.of(("tier", tier), words.name("tier", tier), colour)
-        links.append((nodes.of(("traffic", job, traffic), "", BLUE), target, size, colour))
+        end = nodes.of(("tier", tier), words.name("tier", tier), colour)
+        links.append((nodes.of(("traffic", job, traffic), "", BLUE), end, size, colour))
     per_word = words.name("per", per)
+    rows = tuple((*flow, size) for flow, size in flows.items())
     return Figure(
-        key=f"account-{per}",
-        title=words("figure.account.title", per=per_word),
-        alt=_sankey_alt(outer, per_word, words),
-        data=FigureData(
-            ("job", "traffic", "tier", f"bytes_per_{per}"), tuple((*key, size) for key, size in outer.items())
-        ),
+        key=key,
+        title=words(title, per=per_word),
+        alt=_sankey_alt(flows, per_word, words),
+        data=FigureData(("job", "traffic", "tier", f"bytes_per_{per}"), rows),
         plotly=_sankey_json(nodes, links),
     )
 
@@ -156,7 +164,7 @@ def _faint(colour: str) -> str:
     return f"rgba({red},{green},{blue},{LINK_OPACITY})"
 
 
-def _sankey_alt(outer: Mapping[tuple[str, str, str], float], per_word: str, words: Words) -> str:
+def _sankey_alt(outer: Flows, per_word: str, words: Words) -> str:
     total = sum(outer.values())
     tiers: dict[str, float] = defaultdict(float)
     for (_, _, tier), size in outer.items():
@@ -167,7 +175,7 @@ def _sankey_alt(outer: Mapping[tuple[str, str, str], float], per_word: str, word
             "figure.account.share",
             tier=words.name("tier", tier),
             size=units.format_size(size),
-            share=units.format_percent(size / total),
+            share=share_text(size / total),
         )
         for tier, size in ordered
     ]

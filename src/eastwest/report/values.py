@@ -15,6 +15,7 @@ from eastwest.report.wording import Words
 Json = Mapping[str, Any]
 
 _SMALLEST_PLAIN = 0.01  # below this a fixed number of decimals would round a value away, so it is written as 4.2e-05
+_LEAST_SHARE = 0.001  # per cent are written with one decimal
 _LAYOUT = ("tp", "pp", "dp", "cp", "ep")
 
 
@@ -121,6 +122,15 @@ def shown(words: Words, value: Any, formatter: Callable[[float], str] = _plain) 
     """A number in its format, or "not given"."""
     found = number(value)
     return words("not_given") if found is None else formatter(found)
+
+
+def share_text(share_ratio: float) -> str:
+    """A share in per cent; one that rounds to nothing is said to be small, not to be zero."""
+    return (
+        f"< {units.format_percent(_LEAST_SHARE)}"
+        if 0 < share_ratio < _LEAST_SHARE
+        else units.format_percent(share_ratio)
+    )
 
 
 def text_of(words: Words, value: Any) -> str:

@@ -15,7 +15,8 @@ from eastwest.spec.switches import SwitchWish
 from eastwest.units import GIGA, format_port_rate
 
 TierName = Literal["leaf", "spine", "core"]
-LANE_RATE_OF_PORT_BPS = {  # one electrical lane of a port of that rate, as IEEE 802.3bs/cd/ck/df and InfiniBand HDR/NDR/XDR define them
+# One electrical lane of a port of that rate (IEEE 802.3bs/cd/ck/df; InfiniBand HDR, NDR, XDR).
+LANE_RATE_OF_PORT_BPS = {
     10 * GIGA: 10 * GIGA,
     25 * GIGA: 25 * GIGA,
     40 * GIGA: 10 * GIGA,
@@ -26,7 +27,9 @@ LANE_RATE_OF_PORT_BPS = {  # one electrical lane of a port of that rate, as IEEE
     800 * GIGA: 100 * GIGA,
     1600 * GIGA: 200 * GIGA,
 }
+DEFAULT_GPU = "h100"
 DEFAULT_GPUS_PER_SERVER = 8
+DEFAULT_NIC_RATE_BPS = 400 * GIGA
 DEFAULT_SERVER_UNITS = 8  # rack units of an 8-GPU HGX-class server
 DEFAULT_SERVER_POWER_W = 10_200.0  # DGX H100 data sheet, maximum
 DEFAULT_SWITCH_UNITS = 1
@@ -56,11 +59,12 @@ class ServerFacts:
     scale_up_domain: int
     rack_units: int
     power_w: float
+    assumed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class SwitchFacts:
-    """The switch of one tier with every value known; `breakouts` are (parts, rate_bps) that one port may be split into."""
+    """The switch of one tier, every value known; `breakouts` are (parts, rate_bps) that a port may be split into."""
 
     label: str
     model: str | None
@@ -99,11 +103,13 @@ def resolve_server(wish: ServerWish) -> ServerFacts:
     model = catalogue.get("server", wish.model) if wish.model else None
     nic_model = (wish.nic.model if wish.nic else None) or (model.nic if model else None)
     nic = catalogue.get("nic", nic_model) if nic_model else None
-    nic_wish_rate = wish.nic.rate_bps if wish.nic else None
-    rate_bps = (
-        nic_wish_rate or (model.nic_rate_bps if model else None) or (nic.port_rate_bps if nic else None) or 400 * GIGA
+    known_bps = (
+        (wish.nic.rate_bps if wish.nic else None)
+        or (model.nic_rate_bps if model else None)
+        or (nic.port_rate_bps if nic else None)
     )
-    gpu = wish.gpu or (model.gpu if model else "h100")
+    rate_bps = known_bps or DEFAULT_NIC_RATE_BPS
+    gpu = wish.gpu or (model.gpu if model else DEFAULT_GPU)
     gpus = wish.gpus or (model.gpus if model else DEFAULT_GPUS_PER_SERVER)
     nics = (wish.nic.count if wish.nic else None) or (model.nics if model else None) or gpus
     pcie = wish.pcie
@@ -127,7 +133,23 @@ def resolve_server(wish: ServerWish) -> ServerFacts:
         scale_up_domain=wish.scale_up_domain or (model.scale_up_domain if model else gpus),
         rack_units=wish.rack_units or (model.rack_units if model else DEFAULT_SERVER_UNITS),
         power_w=wish.power_w or (model.power_w if model else DEFAULT_SERVER_POWER_W),
+        assumed=() if model else _assumed_of(wish, known_bps),
     )
+
+
+def _assumed_of(wish: ServerWish, nic_rate_bps: int | None) -> tuple[str, ...]:
+    """What a server group without a catalogue model takes from this file's defaults, in words."""
+    nics = wish.nic.count if wish.nic else None
+    taken = {
+        f"GPU {DEFAULT_GPU}": wish.gpu,
+        f"{DEFAULT_GPUS_PER_SERVER} GPUs": wish.gpus,
+        "one NIC a GPU": nics,
+        f"{format_port_rate(DEFAULT_NIC_RATE_BPS)} NICs": nic_rate_bps,
+        "one scale-up domain a server": wish.scale_up_domain,
+        f"{DEFAULT_SERVER_UNITS} rack units": wish.rack_units,
+        f"{DEFAULT_SERVER_POWER_W:g} W": wish.power_w,
+    }
+    return tuple(f"{wish.name}: {words}" for words, value in taken.items() if value is None)
 
 
 def resolve_switch(wish: SwitchWish) -> SwitchFacts:
@@ -162,7 +184,7 @@ def resolve_switch(wish: SwitchWish) -> SwitchFacts:
 
 
 def _custom_switch(wish: SwitchWish) -> SwitchFacts:
-    """A switch given by its ports: data-centre class with PFC and ECN unless said otherwise, which is listed as assumed."""
+    """A switch given by its ports: data-centre class with PFC and ECN, listed as assumed, unless said otherwise."""
     ports, rate_bps = wish.ports or 0, wish.rate_bps or 0
     label = f"{ports}x{format_port_rate(rate_bps)}"
     lane = lane_rate_bps(rate_bps)

@@ -1,4 +1,4 @@
-"""Every algorithm: bytes are conserved, the result is right by simulation, and the closed forms are those of its transfers."""
+"""Every algorithm: bytes are conserved, results are right when played, closed forms are those of the transfers."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_no_rank_receives_twice_in_one_step_of_an_all_to_all(n: int, size: int) 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 8, 13])
 def test_ring_all_reduce_leaves_the_sum_on_every_rank(n: int) -> None:
-    """A naive oracle plays the ring: rank r starts with 1 << r in each part; part numbers follow the sizes, all different."""
+    """A naive oracle plays the ring: rank r starts with 1 << r in each part."""
     parts = parts_of(n * 1000, n)
     group = np.arange(n, dtype=np.int64)
     buffers = [[1 << rank] * n for rank in range(n)]
@@ -121,7 +121,13 @@ def test_a_share_is_rounded_to_the_nearest_byte(size: int, n: int) -> None:
 
 
 def test_bus_bandwidth_factors_are_those_of_nccl_tests() -> None:
-    factors = {"all_reduce": 2 * 7 / 8, "all_gather": 7 / 8, "reduce_scatter": 7 / 8, "all_to_all": 7 / 8, "broadcast": 1}
+    factors = {
+        "all_reduce": 2 * 7 / 8,
+        "all_gather": 7 / 8,
+        "reduce_scatter": 7 / 8,
+        "all_to_all": 7 / 8,
+        "broadcast": 1,
+    }
     assert {name: algorithm_of(name).sent_bytes(8, 8000) / 8000 for name in factors} == factors
 
 

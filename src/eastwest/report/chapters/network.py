@@ -43,16 +43,17 @@ def fabric_section(plan: Json, words: Words) -> Section:
 
 
 def _server_sentence(fabric: Json, words: Words) -> str:
-    return words(
+    paths = fabric.get("ecmp_paths")
+    sentence = words(
         "fabric.server",
         gpus=shown(words, fabric.get("gpus_per_server")),
         nics=shown(words, fabric.get("nics_per_server")),
         rate=shown(words, fabric.get("nic_rate_bps"), units.format_rate),
         planes=shown(words, fabric.get("planes")),
         rails=shown(words, fabric.get("rails")),
-        paths=shown(words, fabric.get("ecmp_paths")),
         max_gpus=shown(words, fabric.get("max_gpus")),
     )
+    return sentence if paths is None else sentence + words("sentence_joiner") + words("fabric.paths", paths=paths)
 
 
 def _tier_table(fabric: Json, words: Words) -> Table:

@@ -22,15 +22,22 @@
     if (target && target.tagName === "DETAILS") target.open = true;
   }
 
+  // Paper is narrower than the window. A figure is scaled, not drawn anew: a Sankey drawn anew is still moving when it is printed.
+  function scale(plot, factor) {
+    const container = plot.querySelector(".svg-container");
+    container.style.zoom = factor === 1 ? "" : factor;
+    plot.style.height = container.offsetHeight * factor + "px";
+  }
+
   let closed = [];
   window.addEventListener("beforeprint", () => {
     closed = [...shown().querySelectorAll("details:not([open])")];
     closed.forEach((part) => { part.open = true; });
-    shown().querySelectorAll(".plot.drawn").forEach((plot) => Plotly.relayout(plot, { width: PRINT_WIDTH_PX }));
+    drawn().forEach((plot) => scale(plot, Math.min(1, PRINT_WIDTH_PX / plot.querySelector(".main-svg").clientWidth)));
   });
   window.addEventListener("afterprint", () => {
     closed.forEach((part) => { part.open = false; });
-    drawn().forEach((plot) => Plotly.relayout(plot, { width: null, autosize: true }));
+    drawn().forEach((plot) => scale(plot, 1));
   });
   document.querySelectorAll(".switch input").forEach((input) => input.addEventListener("change", draw));
   window.addEventListener("hashchange", openTarget);

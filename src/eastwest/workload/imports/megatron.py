@@ -110,9 +110,8 @@ def arguments_of(text: str) -> Iterator[Argument]:
 
 
 def _is_launch(word: str) -> bool:
-    return word.startswith(("--num-layers", "--tensor-model-parallel-size", "--hidden-size")) or word.endswith(
-        ("pretrain_gpt.py", "torchrun")
-    )
+    """Whether a word starts Python or a launcher; a command without one is part of a recipe, and so is its neighbour."""
+    return word.endswith((".py", "torchrun"))
 
 
 def _dumped(text: str) -> Iterator[Argument]:

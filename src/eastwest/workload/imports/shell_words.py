@@ -117,7 +117,7 @@ class _Reader:
             end += 2 if mark == '"' and self.text[end] == "\\" else 1
         inner = self.text[start : min(end, len(self.text))]
         self._step(min(end, len(self.text)) + 1 - self.at)
-        return inner if mark == "'" else inner.replace("\\\n", " ").replace('\\"', '"')
+        return inner if mark == "'" else inner.replace("\\\n", "\n").replace('\\"', '"')
 
     def _bracketed(self) -> str:
         """`$( … )`, `$(( … ))` or `${ … }` in one piece."""
