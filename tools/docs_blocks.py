@@ -2,6 +2,7 @@
 
     <!-- run: eastwest size --gpus 64 -->          the next text block becomes the command and what it prints
     <!-- run (exit 1): eastwest plan bad.yaml -->  the same for a command that must leave with that status
+    <!-- run (first 9 lines): eastwest size ... -->  the same, cut after that many lines of output
     <!-- run-python -->                            the next Python block is run; a text block behind it gets its output
     <!-- write: launch.sh -->                      the next block is written to that file
     <!-- edit: site.yaml -->                       the next diff block is applied to that file, which must fit
@@ -26,7 +27,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-MARKER = re.compile(r"^<!-- (?P<verb>run|run-python|write|edit)(?: \(exit (?P<exit>\d+)\))?(?:: (?P<rest>.+?))? -->$")
+MARKER = re.compile(
+    r"^<!-- (?P<verb>run|run-python|write|edit)(?: \((?:exit (?P<exit>\d+))?(?:, )?(?:first (?P<first>\d+) lines)?\))?"
+    r"(?:: (?P<rest>.+?))? -->$"
+)
 FENCE = "```"
 SHELL_WORDS = ("|", ">", "&&", ";")
 
@@ -73,7 +77,7 @@ def _lines(lines: list[str], shop: Workshop) -> Iterator[str]:
         if marker is None:
             continue
         if marker["verb"] == "run":
-            output = _run(marker["rest"] or "", int(marker["exit"] or 0), shop, index - 1)
+            output = _run(marker, shop, index - 1)
             index = _behind(lines, index, "text")
             yield from (f"{FENCE}text", *output, FENCE)
             continue
@@ -108,8 +112,9 @@ def _block(lines: list[str], index: int, shop: Workshop) -> tuple[list[str], int
     return lines[index + 1 : end], end + 1
 
 
-def _run(command: str, status: int, shop: Workshop, line: int) -> list[str]:
-    """A prompt with the command, then what it prints; the status when it is not 0."""
+def _run(marker: re.Match[str], shop: Workshop, line: int) -> list[str]:
+    """A prompt with the command, then what it prints, cut where the marker says so; the status when it is not 0."""
+    command, status = marker["rest"] or "", int(marker["exit"] or 0)
     words = shlex.split(command)
     plain = words[:1] == ["eastwest"] and not any(word in SHELL_WORDS for word in words)
     output, found = _eastwest(words[1:]) if plain else _shell(command)
@@ -117,8 +122,10 @@ def _run(command: str, status: int, shop: Workshop, line: int) -> list[str]:
         raise shop.fail(line, f"`{command}` left with status {found}, expected {status}:\n{output}")
     if str(shop.folder.parent) in output:
         raise shop.fail(line, f"`{command}` prints a path of this machine:\n{output}")
-    after = ["$ echo $?", str(status)] if status else []
-    return [f"$ {command}", *(row.rstrip() for row in output.rstrip().splitlines()), *after]
+    rows = [row.rstrip() for row in output.rstrip().splitlines()]
+    if marker["first"] and len(rows) > int(marker["first"]):
+        rows = [*rows[: int(marker["first"])], "[…]"]
+    return [f"$ {command}", *rows, *(["$ echo $?", str(status)] if status else [])]
 
 
 def _eastwest(arguments: list[str]) -> tuple[str, int]:
@@ -153,7 +160,7 @@ def _python(code: str, shop: Workshop, line: int) -> list[str]:
             exec(compile(code, shop.page, "exec"), shop.names)
     except (ArithmeticError, AttributeError, ImportError, LookupError, NameError, TypeError, ValueError) as error:
         raise shop.fail(line, f"the Python block fails: {type(error).__name__}: {error}") from error
-    return printed.getvalue().rstrip().splitlines()
+    return [row.rstrip() for row in printed.getvalue().rstrip().splitlines()]
 
 
 def _change(verb: str, name: str, block: list[str], shop: Workshop, line: int) -> None:

@@ -26,11 +26,11 @@ an error makes the verdict FAIL and the exit status 1; codes of the site file (`
 Generated from the messages.
 """,
     "zh": """\
-# 发现项代码
+# 问题代码
 
-每条发现项都有固定的代码；`eastwest explain CODE --lang zh` 打印对应说明，工单和豁免记录中可以直接引用代码。
-花括号里的名字在输出时填入实际值。严重程度（错误、警告、提示）由判断处决定：出现错误则结论为“不通过”，退出码为 1；站点文件的代码
-（`EW-SITE`）以退出码 2 结束。本页由消息文件生成。
+发现的每个问题都有固定的代码；`eastwest explain CODE --lang zh` 打印对应说明，工单和豁免记录中可以直接引用代码。
+花括号里的名字在输出时填入实际值。严重程度（错误、警告、提示）由判断处决定：出现错误则结论为“不通过”，退出码为 1；
+站点文件的代码（`EW-SITE`）以退出码 2 结束。本页由消息文件生成。
 """,
 }
 CODE_LABELS = {"en": ("Says", "To do"), "zh": ("输出", "处理")}

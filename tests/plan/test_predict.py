@@ -1,9 +1,12 @@
 """The first prediction against closed forms, worked out beside it."""
 
+from dataclasses import replace
+
 import pytest
 
 import eastwest
 from eastwest.plan import predict
+from eastwest.workload.ledger import LedgerRow
 from eastwest.workload.profile import ASSUMED_COMPUTE_RATIO
 from tests.plan.sites import pretrain_site
 
@@ -84,3 +87,22 @@ jobs:
     assert found.time_per_token_s == pytest.approx(read_s + rounds_s, rel=0.01)
     flops_s = job.facts["prefill_flops_per_gpu"] / (H100_FLOPS * ASSUMED_COMPUTE_RATIO)
     assert found.time_to_first_token_s > flops_s
+
+
+def test_a_small_message_pays_the_low_latency_protocol_and_an_all_to_all_pays_once():
+    row = LedgerRow("j", "t", "ep", "ep8", 8, "all_to_all", 70_000, 70, 1_000, "step")
+    small_s = predict._rounds(row) * predict._latency_s(row, on_network=True)
+    assert small_s == pytest.approx(10 * predict.NETWORK_LL_LATENCY_S)
+    large = replace(row, collective="all_reduce", message_bytes=10**6)
+    assert predict._rounds(large) * predict._latency_s(large, on_network=False) == 70 * predict.SCALE_UP_LATENCY_S
+
+
+def test_a_gradient_exchange_hides_only_behind_the_last_backward_pass():
+    """Sixty-four micro-batches leave 2/3 of one of them as the window; what is longer shows."""
+    plan = plan_of(pretrain_site(16))
+    row = next(row for row in plan.ledger.rows if row.traffic == "dp_gradients")
+    found, job = plan.predictions[0], plan.ledger.jobs[0]
+    assert row.window_ratio == pytest.approx(2 / 3 / job.facts["n_micro_batches"])
+    timed = time_of(plan, "dp_gradients")
+    window_s = found.compute_s * row.window_ratio
+    assert timed.exposed_s == pytest.approx(max(timed.time_s * (1 - row.overlap_ratio), timed.time_s - window_s))

@@ -33,7 +33,7 @@ def terms(memory: Memory) -> dict[str, int]:
 
 @pytest.mark.parametrize(("zero", "published"), [(0, 120.0), (1, 31.4), (2, 16.6), (3, 1.9)])
 def test_state_of_a_7_5b_model_on_64_gpus_is_that_of_the_zero_paper(zero: int, published: float) -> None:
-    """Rajbhandari et al. 2020, figure 1: GB a GPU with Adam in mixed precision. The model here counts 7.5B within 1 %."""
+    """Rajbhandari et al. 2020, figure 1: GB a GPU with Adam in mixed precision. The model counts 7.5B within 1 %."""
     model = {"params": 7_500_000_000}
     made = case(64, model, parallel={"zero": zero}, gradient_precision="bf16")
     found_terms = terms(training_memory(made, 80_000_000_000))

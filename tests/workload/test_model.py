@@ -104,7 +104,7 @@ def test_flops_of_gpt_are_those_of_the_megatron_formula() -> None:
 
 
 def test_flops_by_convention() -> None:
-    """8B at sequence 8192: 57.9 GFLOP a token with full attention, 51.5 with the causal half (printed with 3 digits)."""
+    """8B at sequence 8192: 57.9 GFLOP a token with full attention, 51.5 with the causal half (3 digits)."""
     flops = training_flops_per_token(preset("llama3-8b"), 8192, "none")
     assert flops.model_full == pytest.approx(57.9e9, rel=5e-3)
     assert flops.model_causal == pytest.approx(51.5e9, rel=5e-3)

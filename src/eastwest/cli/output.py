@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import traceback
 from collections.abc import Callable
@@ -17,6 +18,7 @@ import typer
 from eastwest.errors import EXIT_FINDINGS, EXIT_INTERNAL, EXIT_OK, CannotTell, EastwestError, InputError
 
 Lang = Literal["en", "zh"]
+NARROWEST, PLAIN_WIDTH, WIDEST = 60, 100, 160  # columns
 BUG_NOTE = "this is a bug of eastwest; please report it with the command and the text above"
 
 
@@ -37,6 +39,13 @@ def exit_code_of(verdict: str) -> int:
 def colour_wanted() -> bool:
     """Colours on a terminal only, and never with NO_COLOR (no-color.org)."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+
+def text_width() -> int:
+    """Columns of the terminal, between 60 and 160; 100 when the output is no terminal."""
+    if not sys.stdout.isatty():
+        return PLAIN_WIDTH
+    return min(WIDEST, max(NARROWEST, shutil.get_terminal_size((PLAIN_WIDTH, 0)).columns))
 
 
 def run(verb: str, as_json: bool, lang: Lang, answer: Callable[[], Answer]) -> None:

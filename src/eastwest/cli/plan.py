@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from eastwest.cli.options import Json, Lang, Language
-from eastwest.cli.output import Answer, colour_wanted, exit_code_of, note, run
+from eastwest.cli.output import Answer, colour_wanted, exit_code_of, note, run, text_width
 from eastwest.cli.why import last_plan_path
 
 
@@ -45,7 +45,11 @@ def _answer(source: str, megatron_args: Path | None, out: Path | None, lang: Lit
         write_folder(out, files)
         note(f"wrote {out}/: {', '.join(files)}")
     _remember(document)
-    return Answer(document, text.render(document, lang, colour=colour_wanted()), exit_code_of(document["verdict"]))
+    return Answer(
+        document,
+        text.render(document, lang, colour=colour_wanted(), width=text_width()),
+        exit_code_of(document["verdict"]),
+    )
 
 
 def _load(source: str, megatron_args: Path | None) -> Any:

@@ -14,11 +14,13 @@ import eastwest
 from eastwest.fabric.addressing import AddressRow, address_rows, plan_addresses
 from eastwest.fabric.cabling import Cable, cable_rows
 from eastwest.fabric.placement import Placement
+from eastwest.fabric.routing import ecmp_groups
 from eastwest.fabric.tables import Fabric, LinkKind, NodeKind
 from eastwest.plan.plan import Plan
 from eastwest.plan.predict import Prediction
 from eastwest.plan.write import csv_text, json_text, yaml_text
 from eastwest.spec.resolve import TierName, resolve_server, switch_of_tier
+from eastwest.workload.features import translated
 from eastwest.workload.ledger import JobLedger, Memory, Profile
 
 NO_PREDICTION = (
@@ -33,7 +35,7 @@ NO_PREDICTION = (
 
 def plan_document(plan: Plan, lang: str = "en") -> dict[str, Any]:
     """The whole plan in JSON's types; sentences of findings in `lang`."""
-    jobs = [_job(job, prediction) for job, prediction in zip(plan.ledger.jobs, plan.predictions, strict=True)]
+    jobs = [_job(job, prediction, lang) for job, prediction in zip(plan.ledger.jobs, plan.predictions, strict=True)]
     training = [job for job in jobs if job["kind"] == "training"]
     first = (training or jobs)[0]["prediction"] if jobs else dict.fromkeys(NO_PREDICTION)
     return {
@@ -121,7 +123,7 @@ def _site(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _job(job: JobLedger, prediction: Prediction) -> dict[str, Any]:
+def _job(job: JobLedger, prediction: Prediction, lang: str) -> dict[str, Any]:
     grid = job.grid
     return {
         "name": job.name,
@@ -130,7 +132,7 @@ def _job(job: JobLedger, prediction: Prediction) -> dict[str, Any]:
         "params": job.params,
         "layout": {"tp": grid.tp, "cp": grid.cp, "dp": grid.dp, "pp": grid.pp, "ep": grid.ep},
         "memory": _memory(job.memory),
-        "profile": _profile(job.profile, prediction),
+        "profile": _profile(job.profile, prediction, lang),
         "facts": dict(job.facts),
         "assumed": list(job.assumed),
         "prediction": prediction.as_json(),
@@ -145,7 +147,7 @@ def _memory(memory: Memory) -> dict[str, Any]:
     }
 
 
-def _profile(profile: Profile, prediction: Prediction) -> dict[str, Any]:
+def _profile(profile: Profile, prediction: Prediction, lang: str) -> dict[str, Any]:
     """The profile with the period that the prediction gives: one step, or one token."""
     period_s = prediction.step_time_s or prediction.time_per_token_s
     busy_s = sum(row.time_s for row in prediction.rows if row.bottleneck != "scale_up")
@@ -167,7 +169,7 @@ def _profile(profile: Profile, prediction: Prediction) -> dict[str, Any]:
                 "queueing": row.queueing,
                 "because": row.because,
             }
-            for row in profile.rows
+            for row in (translated(own, lang) for own in profile.rows)
         ],
     }
 
@@ -220,6 +222,7 @@ def _fabric_facts(fabric: Fabric) -> dict[str, Any]:
         "gpus_per_server": fabric.gpus_per_server,
         "max_leaves": fabric.max_leaves,
         "max_spines": fabric.max_spines,
+        "ecmp_paths": int(ecmp_groups(fabric).max(initial=0)),
         "rooms": rooms,
         "groups": groups,
         "room_links": [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from eastwest.decision import Decision
 from eastwest.fabric.placement import Placement, place
@@ -53,7 +54,8 @@ def make_plan(loaded: LoadedSite | Site) -> Plan:
     site = loaded.site if isinstance(loaded, LoadedSite) else loaded
     source = loaded.source if isinstance(loaded, LoadedSite) else "site"
     server = resolve_server(site.servers[0])
-    ledger, ledger_findings, ledger_decisions = account(site)
+    folder = Path(loaded.source).parent if isinstance(loaded, LoadedSite) else None
+    ledger, ledger_findings, ledger_decisions = account(site, folder=folder)
     fabric = build(site)
     placement = place(fabric, ledger)
     policy = derive(site, fabric, ledger)

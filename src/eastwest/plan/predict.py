@@ -18,7 +18,7 @@ from eastwest.fabric.tables import Fabric
 from eastwest.spec import catalogue
 from eastwest.spec.resolve import ServerFacts
 from eastwest.spec.site import Site
-from eastwest.units import BITS_PER_BYTE, US_PER_S
+from eastwest.units import BITS_PER_BYTE, KIBI, US_PER_S
 from eastwest.workload.ledger import JobLedger, LedgerRow
 from eastwest.workload.profile import ASSUMED_COMPUTE_RATIO
 
@@ -30,9 +30,10 @@ NETWORK_EFFICIENCY = (
 )
 SCALE_UP_EFFICIENCY = 0.80  # ring busbw inside one 8-GPU server over one-way link rate: 367 of 450 GB/s on H200
 HBM_EFFICIENCY = 0.80  # share of memory bandwidth that decode kernels stream at
-SCALE_UP_LATENCY_S = 3.4e-6  # NCCL tuning table, ring, Simple protocol, NVLink, per step
-NETWORK_LATENCY_S = 14e-6  # NCCL tuning table, ring, Simple protocol, network, per step
-BACKWARD_SHARE = 2 / 3  # backward computes two GEMMs for each forward GEMM
+# NCCL's tuning table, ring, per step: Simple protocol for large messages, LL for small ones.
+SCALE_UP_LATENCY_S, SCALE_UP_LL_LATENCY_S = 3.4e-6, 0.6e-6
+NETWORK_LATENCY_S, NETWORK_LL_LATENCY_S = 14e-6, 2.7e-6
+LL_MESSAGE_BYTES = 32 * KIBI  # below it LL's halved bandwidth costs less than Simple's fences
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,8 @@ def _assumed() -> tuple[str, ...]:
     return (
         f"large collectives reach {NETWORK_EFFICIENCY:.0%} of line rate on the network",
         f"large collectives reach {SCALE_UP_EFFICIENCY:.0%} of line rate inside a server",
-        f"{NETWORK_LATENCY_S * US_PER_S:g} µs a network message, {SCALE_UP_LATENCY_S * US_PER_S:g} µs in a server",
+        f"{NETWORK_LATENCY_S * US_PER_S:g} µs a network message, {SCALE_UP_LATENCY_S * US_PER_S:g} µs in a server; "
+        f"{NETWORK_LL_LATENCY_S * US_PER_S:g} and {SCALE_UP_LL_LATENCY_S * US_PER_S:g} µs below 32 KiB",
         "ideal ECMP, no loss, no pauses, no other job on the network",
     )
 
@@ -144,9 +146,22 @@ def _time_of(
     found = bottleneck(fabric, job.grid, placement.gpus[job.name], row)
     scale_up_s = found.scale_up_bytes / machine.scale_up_bytes_per_s
     network_s = found.network_s / NETWORK_EFFICIENCY
-    latency_s = row.messages * (NETWORK_LATENCY_S if found.link else SCALE_UP_LATENCY_S)
+    latency_s = _rounds(row) * _latency_s(row, bool(found.link))
     bound = found.link if network_s >= scale_up_s and found.link else "scale_up"
     return max(network_s, scale_up_s) + latency_s, bound
+
+
+def _rounds(row: LedgerRow) -> float:
+    """Messages that follow each other; those of one all-to-all leave together."""
+    return row.messages / max(1, row.group_size - 1) if row.collective == "all_to_all" else row.messages
+
+
+def _latency_s(row: LedgerRow, on_network: bool) -> float:
+    """Seconds of latency of one message, by what it crosses and by NCCL's protocol for its size."""
+    small = row.message_bytes <= LL_MESSAGE_BYTES
+    if on_network:
+        return NETWORK_LL_LATENCY_S if small else NETWORK_LATENCY_S
+    return SCALE_UP_LL_LATENCY_S if small else SCALE_UP_LATENCY_S
 
 
 def _training(
@@ -180,10 +195,8 @@ def _training(
 
 
 def _exposed(row: LedgerRow, time_s: float, bound: str, compute_s: float) -> RowTime:
-    """What computation cannot hide: what has nothing to hide behind, or is longer than the backward pass."""
-    visible_s = (
-        max(time_s * (1 - row.overlap_ratio), time_s - compute_s * BACKWARD_SHARE) if row.overlap_ratio else time_s
-    )
+    """What computation cannot hide: what has nothing to hide behind, or is longer than the computation beside it."""
+    visible_s = max(time_s * (1 - row.overlap_ratio), time_s - compute_s * row.window_ratio)
     return RowTime(row.traffic, time_s, visible_s, bound)
 
 
@@ -196,19 +209,22 @@ def _inference(
 ) -> Prediction:
     """Prefill is bound by FLOPs, a decode round by reading weights and KV cache; both pay their rounds in full."""
     facts, stages = job.facts, job.grid.pp
-    by_per = {per: [row for row in job.rows if row.per == per] for per in ("request", "token")}
-    rows = tuple(RowTime(row.traffic, *_unhidden(timed[row.traffic])) for found in by_per.values() for row in found)
-    exposed = {per: sum(timed[row.traffic][0] for row in found) for per, found in by_per.items()}
     batch, context = float(facts["tokens_per_round"]), float(facts["prompt"]) + float(facts["output"]) / 2
     cache_bytes = batch * context * float(facts["kv_bytes_per_token"]) / (job.grid.tp * stages)
     read_s = (float(facts["weight_bytes_per_gpu"]) + cache_bytes) / machine.memory_bytes_per_s
-    compute_s = max(read_s, job.flops_per_gpu / machine.flops_per_s) * stages
-    first_s = float(facts["prefill_flops_per_gpu"]) * stages / machine.flops_per_s + exposed["request"]
-    token_s = compute_s + exposed["token"]
+    round_s = max(read_s, job.flops_per_gpu / machine.flops_per_s) * stages
+    prefill_s = float(facts["prefill_flops_per_gpu"]) * stages / machine.flops_per_s
+    computed: dict[str, float] = {"request": prefill_s, "token": round_s}
+    served = [row for row in job.rows if row.per in computed]
+    rows = tuple(_exposed(row, *timed[row.traffic], computed[row.per]) for row in served)
+    exposed = dict.fromkeys(computed, 0.0)
+    for row, time in zip(served, rows, strict=True):
+        exposed[row.per] += time.exposed_s
+    first_s, token_s = prefill_s + exposed["request"], round_s + exposed["token"]
     return Prediction(
         job=job.name,
         step_time_s=None,
-        compute_s=compute_s,
+        compute_s=round_s,
         bubble_s=None,
         exposed_communication_s=exposed["token"],
         mfu_ratio=None,
@@ -219,7 +235,3 @@ def _inference(
         assumed=(*assumed, f"decode streams memory at {HBM_EFFICIENCY:.0%} of its bandwidth, one round in flight"),
         invalid=invalid,
     )
-
-
-def _unhidden(time: tuple[float, str]) -> tuple[float, float, str]:
-    return time[0], time[0], time[1]

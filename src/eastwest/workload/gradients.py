@@ -10,7 +10,7 @@ from math import ceil
 
 from eastwest.units import MEGA
 from eastwest.workload import rows
-from eastwest.workload.rows import Operation
+from eastwest.workload.rows import BACKWARD_SHARE, EXPOSED, FORWARD_SHARE, Hiding, Operation
 from eastwest.workload.training_case import TrainingCase
 
 # Megatron-LM, distributed data parallel: a bucket has max(40M, 1M * dp) elements when the exchange overlaps.
@@ -48,36 +48,38 @@ def _exchange(case: TrainingCase, name: str, dimension: str, params: int, n: int
     if not size:
         return
     n_buckets = ceil(size / bucket_bytes(case, size))
-    inputs = {
+    inputs: dict[str, float] = {
         "n": n,
         "params": params,
         "gradient_bytes": layout.gradient_bytes,
         "n_buckets": n_buckets,
         "zero": layout.zero,
     }
-    overlaps = "backward pass of the last micro-batch" if case.job.overlap_gradients else ""
-    ratio = (n_buckets - 1) / n_buckets if overlaps else 0.0
+    repeats = layout.n_micro_batches if layout.zero == 2 else 1
+    backward, forward = _hiding(case, n_buckets, repeats)
+    one, times = size / n_buckets, n_buckets * repeats
     if layout.zero == 0:
         formula = "2 * (n - 1) / n * params * gradient_bytes"
-        one = size / n_buckets
-        yield Operation(
-            name, dimension, n, "all_reduce", one, n_buckets, "step", formula, inputs, rows.ZERO, overlaps, ratio
-        )
+        yield Operation(name, dimension, n, "all_reduce", one, times, "step", formula, inputs, rows.ZERO, backward)
         return
-    repeats = layout.n_micro_batches if layout.zero == 2 else 1
-    more = {**inputs, "element_bytes": layout.element_bytes, "repeats": repeats}
-    formula = "repeats * (n - 1) / n * params * gradient_bytes"
-    one, times = size / n_buckets, n_buckets * repeats
-    gradients = f"{name}_gradients"
-    yield Operation(
-        gradients, dimension, n, "reduce_scatter", one, times, "step", formula, more, rows.ZERO, overlaps, ratio
-    )
-    formula = "(n - 1) / n * params * element_bytes"
+    inputs |= {"element_bytes": layout.element_bytes, "repeats": repeats}
+    formula, traffic = "repeats * (n - 1) / n * params * gradient_bytes", f"{name}_gradients"
+    yield Operation(traffic, dimension, n, "reduce_scatter", one, times, "step", formula, inputs, rows.ZERO, backward)
+    formula, traffic = "(n - 1) / n * params * element_bytes", f"{name}_weights"
     one = params * layout.element_bytes / n_buckets
-    first = "forward pass of the first micro-batch" if overlaps else ""
-    yield Operation(
-        f"{name}_weights", dimension, n, "all_gather", one, n_buckets, "step", formula, more, rows.ZERO, first, ratio
-    )
+    yield Operation(traffic, dimension, n, "all_gather", one, n_buckets, "step", formula, inputs, rows.ZERO, forward)
+
+
+def _hiding(case: TrainingCase, n_buckets: int, repeats: int) -> tuple[Hiding, Hiding]:
+    """What hides the gradients (backward of the last micro-batch; of each with ZeRO-2) and the weights (first forward);
+    one bucket always shows.
+    """
+    if not case.job.overlap_gradients:
+        return EXPOSED, EXPOSED
+    ratio, m = (n_buckets - 1) / n_buckets, case.layout.n_micro_batches
+    which = "the last micro-batch" if repeats == 1 else "each micro-batch"
+    backward = Hiding(f"backward pass of {which}", ratio, BACKWARD_SHARE * repeats / m)
+    return backward, Hiding("forward pass of the first micro-batch", ratio, FORWARD_SHARE / m)
 
 
 def _sharded(case: TrainingCase, name: str, params: int, shard: int, copies: int) -> Iterator[Operation]:
@@ -96,22 +98,21 @@ def _sharded(case: TrainingCase, name: str, params: int, shard: int, copies: int
         "n_micro_batches": m,
         "units": units,
     }
-    ratio, source = (units - 1) / units, rows.ZERO
-    weights, gradients = params * layout.element_bytes / units, params * layout.gradient_bytes / units
-    formula = "2 * n_micro_batches * (n - 1) / n * params * element_bytes (once forward, once backward)"
-    hidden, times, traffic = "computation of the layer before", 2 * m * units, f"{name}_weights"
-    yield Operation(
-        traffic, dimension, shard, "all_gather", weights, times, "step", formula, inputs, source, hidden, ratio
-    )
-    hidden, ratio = ("backward pass", ratio) if case.job.overlap_gradients else ("", 0.0)
+    ratio, gradients = (units - 1) / units, params * layout.gradient_bytes / units
+    weights, source = params * layout.element_bytes / units, rows.ZERO
+    formula, traffic = "2 * n_micro_batches * (n - 1) / n * params * element_bytes", f"{name}_weights"
+    hiding = Hiding("computation of the layer before", ratio, 1.0)
+    times = 2 * m * units  # once forward, once backward
+    yield Operation(traffic, dimension, shard, "all_gather", weights, times, "step", formula, inputs, source, hiding)
+    overlaps = case.job.overlap_gradients
+    hiding = Hiding("backward pass", ratio, BACKWARD_SHARE) if overlaps else EXPOSED
     formula, times, traffic = "n_micro_batches * (n - 1) / n * params * gradient_bytes", m * units, f"{name}_gradients"
     yield Operation(
-        traffic, dimension, shard, "reduce_scatter", gradients, times, "step", formula, inputs, source, hidden, ratio
+        traffic, dimension, shard, "reduce_scatter", gradients, times, "step", formula, inputs, source, hiding
     )
     if not whole:
         n, traffic = copies // shard, f"{name}_replicas"
+        hiding = Hiding("backward pass of the last micro-batch", ratio, BACKWARD_SHARE / m) if overlaps else EXPOSED
         more, one = {**inputs, "n": n, "shard": shard}, gradients / shard
         formula = "2 * (n - 1) / n * params / shard * gradient_bytes"
-        yield Operation(
-            traffic, "replica", n, "all_reduce", one, units, "step", formula, more, "derived", hidden, ratio
-        )
+        yield Operation(traffic, "replica", n, "all_reduce", one, units, "step", formula, more, "derived", hiding)

@@ -26,7 +26,7 @@ from eastwest.workload.memory import RUNTIME_ALLOWANCE_BYTES
 from eastwest.workload.model import Transformer, count_params, forward_flops_per_token
 from eastwest.workload.parallelism import BYTES_OF, Stage, stages_of
 from eastwest.workload.profile import inference_profile
-from eastwest.workload.rows import Operation, row_of
+from eastwest.workload.rows import Hiding, Operation, row_of
 from eastwest.workload.serving_layout import grid_of
 
 ACTIVATION_BYTES = 2  # activations between GPUs are bf16 also when weights are fp8 or fp4
@@ -171,19 +171,10 @@ def _kv_transfer(case: ServingCase) -> Iterator[Operation]:
     }
     formula = "layers * kv_elements * kv_bytes * prompt * copies / (tp * pp)"
     n_layers = case.layers
+    share = (n_layers - 1) / n_layers
+    hiding, one = Hiding("later layers of the prefill", share, share), each / n_layers
     yield Operation(
-        "kv_transfer",
-        "prefill_decode",
-        2,
-        "send_recv",
-        each / n_layers,
-        n_layers,
-        "request",
-        formula,
-        inputs,
-        "derived",
-        "later layers of the prefill",
-        (n_layers - 1) / n_layers,
+        "kv_transfer", "prefill_decode", 2, "send_recv", one, n_layers, "request", formula, inputs, hiding=hiding
     )
 
 

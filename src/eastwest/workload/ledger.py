@@ -86,8 +86,8 @@ class LedgerRow:
 
     `bytes_per_gpu` is what one GPU *sends* in one `per`, in `messages` messages of `message_bytes`; `dimension` names
     the groups of the job's grid that take part, `group_size` their size; `overlaps` says what computation hides it (""
-    = nothing); `overlap_ratio` is the share of the time that can be hidden at most; `burst_ratio` is peak rate /
-    average rate over the period; `formula` and `source` defend the number.
+    = nothing); `overlap_ratio` is the share of the time that can be hidden at most and `window_ratio` the share of the
+    step's computation that it can hide behind; `formula` and `source` defend the number.
     """
 
     job: str
@@ -102,6 +102,7 @@ class LedgerRow:
     per: Per
     overlaps: str = ""
     overlap_ratio: float = 0.0
+    window_ratio: float = 0.0
     formula: str = ""
     inputs: Mapping[str, Any] = field(default_factory=dict)
     source: str = "derived"

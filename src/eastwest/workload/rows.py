@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from eastwest.workload.collectives import algorithm_of
 from eastwest.workload.ledger import Collective, LedgerRow, Per
@@ -16,6 +16,22 @@ RING_ATTENTION = "Liu et al. 2023 (Ring Attention), section 3"
 GSHARD = "Lepikhin et al. 2020 (GShard), section 2"
 DEEPSEEK = "DeepSeek-V3 technical report 2024, section 2.1.2"
 MEGATRON_INFERENCE = "forward part of Narayanan et al. 2021, section 3.2"
+
+
+FORWARD_SHARE, BACKWARD_SHARE = 1 / 3, 2 / 3  # of a step's computation: backward has two GEMMs for each forward GEMM
+
+
+class Hiding(NamedTuple):
+    """What computation hides an operation: its name, the share of the operation that can hide at most, and the share of
+    the step's computation that it can hide behind.
+    """
+
+    behind: str
+    overlap_ratio: float
+    window_ratio: float
+
+
+EXPOSED = Hiding("", 0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +48,7 @@ class Operation:
     formula: str
     inputs: Mapping[str, Any] = field(default_factory=dict)
     source: str = "derived"
-    overlaps: str = ""
-    overlap_ratio: float = 0.0
+    hiding: Hiding = EXPOSED
 
 
 def row_of(job: str, operation: Operation) -> LedgerRow:
@@ -53,8 +68,9 @@ def row_of(job: str, operation: Operation) -> LedgerRow:
         messages=messages,
         message_bytes=round(sent / messages) if messages else 0,
         per=operation.per,
-        overlaps=operation.overlaps,
-        overlap_ratio=operation.overlap_ratio,
+        overlaps=operation.hiding.behind,
+        overlap_ratio=operation.hiding.overlap_ratio,
+        window_ratio=operation.hiding.window_ratio,
         formula=operation.formula,
         inputs=dict(operation.inputs),
         source=operation.source,

@@ -22,10 +22,9 @@ RING_LIMIT = 2  # 2(n - 1)/n of the buffer for many ranks
 
 
 def seed_figures() -> tuple[Decision, ...]:
-    """Every figure of the account in reading order: `as_printed.*` reproduces the text, `corrected.*` says what it
-        leaves out.
+    """Every figure of the account in reading order: `as_printed.*` is the text's, `corrected.*` what it leaves out.
 
-        >>> {figure.id: figure.value for figure in seed_figures()}["seeds.as_printed.sent_once"]
+    >>> {figure.id: figure.value for figure in seed_figures()}["seeds.as_printed.sent_once"]
     4.0
     """
     return (*_as_printed(), *_corrected(), *_memory())

@@ -13,8 +13,13 @@ from math import ceil
 from eastwest.workload import rows
 from eastwest.workload.gradients import gradient_operations
 from eastwest.workload.ledger import LedgerRow
-from eastwest.workload.model import Transformer, count_params
-from eastwest.workload.rows import Operation, row_of
+from eastwest.workload.model import (
+    Transformer,
+    attention_flops_per_token,
+    count_params,
+    training_flops_per_token,
+)
+from eastwest.workload.rows import BACKWARD_SHARE, EXPOSED, FORWARD_SHARE, Hiding, Operation, row_of
 from eastwest.workload.training_case import TrainingCase
 
 TP_OPS_PER_LAYER = 2  # one behind attention, one behind the feed-forward block
@@ -71,19 +76,10 @@ def _tensor_operations(
     yield Operation(f"{name}_gather", "tp", tp, "all_gather", size, times, "step", half, inputs, rows.KORTHIKANTI)
     yield Operation(f"{name}_scatter", "tp", tp, "reduce_scatter", size, times, "step", half, inputs, rows.KORTHIKANTI)
     again = f"(tp - 1) / tp * {what} / passes (inputs of column-parallel matrices again, for weight gradients)"
+    times /= inputs["passes"]
+    hiding = Hiding("gradient of the same matrix's input", 1.0, BACKWARD_SHARE / 2)
     yield Operation(
-        f"{name}_regather",
-        "tp",
-        tp,
-        "all_gather",
-        size,
-        times / inputs["passes"],
-        "step",
-        again,
-        inputs,
-        rows.KORTHIKANTI,
-        "gradient of the same matrix's input",
-        1.0,
+        f"{name}_regather", "tp", tp, "all_gather", size, times, "step", again, inputs, rows.KORTHIKANTI, hiding
     )
 
 
@@ -116,15 +112,13 @@ def _context(case: TrainingCase) -> Iterator[Operation]:
         "passes": case.forward_passes + 1,
     }
     what = "(cp - 1) / cp * layers * n_micro_batches * micro_batch * sequence * kv_elements * element_bytes"
-    hidden = "attention of the block in hand"
-    times = rounds * (case.forward_passes + 1)
-    kv_formula = f"passes * {what}"
-    yield Operation(
-        "cp_kv", "cp", cp, "all_gather", size, times, "step", kv_formula, inputs, rows.RING_ATTENTION, hidden, 1.0
-    )
-    yield Operation(
-        "cp_kv_gradients", "cp", cp, "reduce_scatter", size, rounds, "step", what, inputs, "derived", hidden, 1.0
-    )
+    attention_flops = attention_flops_per_token(model, layout.sequence) / FORWARD_SHARE  # forward and backward
+    window = attention_flops / training_flops_per_token(model, layout.sequence, "none").model_full
+    hiding = Hiding("attention of the block in hand", 1.0, window)
+    times, formula = rounds * (case.forward_passes + 1), f"passes * {what}"
+    yield Operation("cp_kv", "cp", cp, "all_gather", size, times, "step", formula, inputs, rows.RING_ATTENTION, hiding)
+    hiding = hiding._replace(window_ratio=window * BACKWARD_SHARE)
+    yield Operation("cp_kv_gradients", "cp", cp, "reduce_scatter", size, rounds, "step", what, inputs, hiding=hiding)
 
 
 def _experts(case: TrainingCase) -> Iterator[Operation]:
@@ -184,23 +178,11 @@ def _pipeline(case: TrainingCase) -> Iterator[Operation]:
     }
     formula = "n_micro_batches * virtual_stages * micro_batch * sequence / cp * hidden * element_bytes / split"
     interleaved = layout.virtual_stages > 1
-    hidden = "computation of other micro-batches" if interleaved else ""
-    ratio = 1 - 1 / times if interleaved else 0.0
+    hiding = Hiding("computation of other micro-batches", 1 - 1 / times, 1.0) if interleaved else EXPOSED
     for traffic in ("pp_forward", "pp_backward"):
-        yield Operation(
-            traffic,
-            "pp",
-            layout.grid.pp,
-            "send_recv",
-            size,
-            times,
-            "step",
-            formula,
-            {**inputs, "direction": traffic.removeprefix("pp_")},
-            rows.NARAYANAN,
-            hidden,
-            ratio,
-        )
+        more = {**inputs, "direction": traffic.removeprefix("pp_")}
+        pp, source = layout.grid.pp, rows.NARAYANAN
+        yield Operation(traffic, "pp", pp, "send_recv", size, times, "step", formula, more, source, hiding)
 
 
 def _embedding(case: TrainingCase) -> Iterator[Operation]:

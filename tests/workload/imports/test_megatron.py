@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from eastwest.errors import InputError
 from eastwest.spec.jobs import TrainingWish
@@ -304,3 +306,15 @@ def test_a_job_out_of_bounds_is_refused() -> None:
     text = f"pretrain_gpt.py {SHAPE.replace('4096 --num-att', '99999999999 --num-att')} {BATCH}"
     with pytest.raises(InputError, match="hidden"):
         training_wish(read(text), "x")
+
+
+@given(st.text(alphabet="AB=$(){}'\"\\\n -#;&|1+*/@[]:", max_size=60))
+def test_any_text_ends_in_words_or_in_an_input_error(text: str) -> None:
+    with pytest.raises(InputError):
+        read(text)
+
+
+def test_an_array_with_separators_inside_ends() -> None:
+    """Once an endless loop: `A=(;`."""
+    with pytest.raises(InputError):
+        read("A=(; & |")

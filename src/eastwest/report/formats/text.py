@@ -199,6 +199,8 @@ def _prediction(plan: Json, words: Words, width: int) -> tuple[str, list[str]]:
     assumed = list(dict.fromkeys(text for _, row in predictions for text in texts_at(row, "assumed")))
     if assumed:
         lines.append(_assumed(assumed, words, width - len(INDENT)))
+    for text in dict.fromkeys(text for _, row in predictions for text in texts_at(row, "invalid")):
+        lines.append(words("text.invalid", text=text))
     return words("text.prediction"), lines
 
 

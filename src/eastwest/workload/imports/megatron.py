@@ -110,7 +110,7 @@ def arguments_of(text: str) -> Iterator[Argument]:
 
 
 def _is_launch(word: str) -> bool:
-    """Whether a word starts Python or a launcher; a command without one is part of a recipe, and so is its neighbour."""
+    """Whether a word starts Python or a launcher; without one the text is a recipe or a bare list."""
     return word.endswith((".py", "torchrun"))
 
 

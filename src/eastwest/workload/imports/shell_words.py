@@ -63,7 +63,7 @@ class _Reader:
         in_array = False
         while self.at < len(self.text):
             letter = self.text[self.at]
-            if letter == "\n" or (letter in _SEPARATORS and not in_array):
+            if letter == "\n" or letter in _SEPARATORS:
                 self._step()
                 if words and not in_array:
                     yield words
