@@ -23,8 +23,10 @@ REGIMES_OF_TRANSPORT = {
 
 
 def judge_regime(site: Site) -> list[Finding]:
-    """The loss regime that was assumed, or that contradicts the transport."""
+    """The loss regime that was assumed where the transport leaves a choice, or that contradicts the transport."""
     allowed = REGIMES_OF_TRANSPORT[site.transport]
+    if site.loss_regime is None and len(allowed) == 1:
+        return []
     if site.loss_regime is None:
         return [Finding("EW-POL-001", "info", "loss_regime", None, allowed[0], "", {"transport": site.transport})]
     if site.loss_regime not in allowed:
