@@ -17,7 +17,7 @@ BIN := $(VENV)/bin
 INSTALL := "$(PYTHON)" tools/install.py --wheelhouse "$(WHEELHOUSE)"
 
 .DEFAULT_GOAL := help
-.PHONY: help python runtime dev demo test quick check format lock wheelhouse clean
+.PHONY: help python runtime dev demo test quick check docs format lock wheelhouse clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*##\( .*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -46,6 +46,9 @@ check: dev  ## format, lint, types, import contract, generated docs up to date
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	@if [ -f tools/docs.py ]; then echo "$(BIN)/python tools/docs.py --check"; $(BIN)/python tools/docs.py --check; fi
+
+docs: dev  ## renew the generated parts of README and docs
+	$(BIN)/python tools/docs.py
 
 format: dev  ## rewrite the code in the project's format, with the safe lint repairs
 	$(BIN)/ruff format .

@@ -36,7 +36,9 @@ def test_a_400g_nic_must_reach_the_accepted_48_gb_per_s():
 def test_all_servers_reduce_at_nics_times_payload():
     plan = plan_of(pretrain_site(32, family="rail_optimized"))
     nic = plan.targets.get("bandwidth.nic").value
-    assert plan.targets.get("busbw.all_reduce.all").value == pytest.approx(8 * nic * 0.9, rel=1e-12)
+    assert plan.targets.get("busbw.all_reduce.all").value == pytest.approx(
+        8 * nic * 0.9, rel=1e-9
+    )  # rates are whole bytes/s
 
 
 def test_oversubscription_lowers_all_to_all_but_not_an_ordered_ring():

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 import typer
 
 from eastwest.cli.options import Json, Lang, Language
 from eastwest.cli.output import Answer, run
+
+_PLACEHOLDER = re.compile(r"\{(\w+)[^}]*\}")  # a value of the case at hand; shown as <name>
 
 
 def explain(
@@ -37,9 +40,9 @@ def _answer(code: str | None, lang: str) -> Answer:
         raise UsageError(
             f"unknown finding code {code!r}", hint=f"did you mean {near}?" if near else "`eastwest explain` lists all"
         )
-    entry = known[name]
+    entry = {field: _PLACEHOLDER.sub(r"<\1>", text.strip()) for field, text in known[name].items()}
     document = {"schema": "eastwest.explain/1", "verdict": "pass", "findings": [], "code": name, **entry}
-    parts = [f"{name}: {entry['title']}", "", entry["explain"].strip()]
+    parts = [f"{name}: {entry['title']}", "", entry["explain"]]
     if entry.get("hint"):
-        parts += ["", f"{entry['hint'].strip()}"]
+        parts += ["", entry["hint"]]
     return Answer(document, "\n".join(parts))

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from eastwest.cli.options import Json, Lang, Language
 from eastwest.cli.output import Answer, colour_wanted, exit_code_of, note, run, text_width
 from eastwest.cli.why import last_plan_path
+
+if TYPE_CHECKING:
+    from eastwest.workload.imports.megatron import MegatronArguments
 
 
 def plan(
@@ -61,8 +64,20 @@ def _load(source: str, megatron_args: Path | None) -> Any:
     if megatron_args is not None:
         from eastwest.workload.imports.megatron import site_with_arguments
 
-        return site_with_arguments(source, megatron_args)
+        loaded, found = site_with_arguments(source, megatron_args)
+        _note_arguments(found)
+        return loaded
     return parse_site(sys.stdin.read(), "-") if source == "-" else load_site(source)
+
+
+def _note_arguments(found: MegatronArguments) -> None:
+    """Say on stderr which launch arguments the plan uses, which it does not, and what it assumes for them."""
+    unused = list(dict.fromkeys(row.text.split()[0] for row in found.unknown if row.text.strip()))
+    note(f"launch arguments: {len(found.used)} used, {len(unused)} without meaning for the plan")
+    if unused:
+        note(f"  not used: {' '.join(unused)}")
+    for text in found.assumed:
+        note(f"  assumed: {text}")
 
 
 def _remember(document: dict[str, Any]) -> None:

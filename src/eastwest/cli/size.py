@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from eastwest.cli.options import Json, Lang, Language
-from eastwest.cli.output import Answer, exit_code_of, run
+from eastwest.cli.output import Answer, exit_code_of, run, text_width
 
 if TYPE_CHECKING:
     from eastwest.spec.switches import SwitchWish
@@ -39,9 +39,10 @@ def size(
     run("size", json, lang.value, lambda: _answer(asked, lang.value))
 
 
-def _answer(asked: dict[str, Any], lang: str) -> Answer:
+def _answer(asked: dict[str, Any], lang: Literal["en", "zh"]) -> Answer:
     from eastwest.errors import UsageError
     from eastwest.fabric.sizing import size as size_fabric
+    from eastwest.report.formats import text_size
     from eastwest.spec.resolve import resolve_switch
     from eastwest.units import UnitError, parse_rate, parse_ratio
 
@@ -65,7 +66,7 @@ def _answer(asked: dict[str, Any], lang: str) -> Answer:
         "asked": asked,
         **sizing.as_json(),
     }
-    return Answer(document, _text(document), exit_code_of(sizing.verdict))
+    return Answer(document, text_size.render(document, lang, text_width()), exit_code_of(sizing.verdict))
 
 
 def _switch(text: str) -> SwitchWish:
@@ -85,27 +86,3 @@ def _switch(text: str) -> SwitchWish:
     if wish is None:
         raise UsageError("--switch is empty", hint="write 64x400G, or a model that `eastwest hardware` lists")
     return wish
-
-
-def _text(document: dict[str, Any]) -> str:
-    """The verdict, the fabric, the findings and the counter-offers, a line each."""
-    lines = [f"{document['verdict'].upper()}  {_line(document['fabric'])}"]
-    lines += [f"  {row['severity']} {row['code']}: {row['message']}\n    {row['hint']}" for row in document["findings"]]
-    lines += [f"  {row['id']} = {row['value']} {row['unit']}: {row['because']}" for row in document["decisions"]]
-    if document["offers"]:
-        lines.append("counter-offers")
-    lines += [f"  {offer['change']}: {_line(offer)}\n    {offer['because']}" for offer in document["offers"]]
-    return "\n".join(lines)
-
-
-def _line(fabric: dict[str, Any]) -> str:
-    """One fabric in one line: GPUs, tiers, switches, links, free ports, where it ends."""
-    links, ports = fabric["links"], fabric["ports"]
-    free = ", ".join(f"{tier} {row['free']}" for tier, row in ports.items())
-    ratio = fabric["oversubscription_ratio"].get("leaf")
-    return (
-        f"{fabric['gpus']:,} GPUs in {fabric['servers']:,} servers, {fabric['family']}, {fabric['tiers']} tiers: "
-        f"{fabric['leaves']} leaves, {fabric['spines']} spines, {fabric['cores']} cores; "
-        f"links {links['server_leaf']:,} server-leaf, {links['leaf_spine']:,} leaf-spine; "
-        f"leaf {ratio:g}:1; free ports: {free}; at most {fabric['max_gpus']:,} GPUs"
-    )

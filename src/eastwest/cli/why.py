@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
 from eastwest.cli.options import Json, Lang, Language
-from eastwest.cli.output import Answer, run
+from eastwest.cli.output import Answer, run, text_width
 
 
 def last_plan_path() -> Path:
@@ -30,10 +30,12 @@ def why(
     lang: Lang = Language.en,
 ) -> None:
     """Say why a value of the last plan is what it is: formula, inputs, source, what was rejected."""
-    run("why", json, lang.value, lambda: _answer(id, plan))
+    run("why", json, lang.value, lambda: _answer(id, plan, lang.value))
 
 
-def _answer(wanted: str | None, plan: Path | None) -> Answer:
+def _answer(wanted: str | None, plan: Path | None, lang: Literal["en", "zh"]) -> Answer:
+    from eastwest.report.formats import text_why
+
     document = _read(plan)
     entries = {entry["id"]: entry for entry in [*document.get("decisions", []), *document.get("targets", [])]}
     if wanted is None:
@@ -45,7 +47,7 @@ def _answer(wanted: str | None, plan: Path | None) -> Answer:
     if not chosen:
         _refuse(wanted or "", entries)
     shown = [entries[entry_id] for entry_id in chosen]
-    text = _listing(shown) if wanted is None else "\n\n".join(_paragraph(entry) for entry in shown)
+    text = text_why.listing(shown, lang) if wanted is None else text_why.render(shown, lang, text_width())
     site = document.get("site", {})
     result = {"schema": "eastwest.why/1", "verdict": "pass", "findings": [], "site": site, "decisions": shown}
     return Answer(result, text)
@@ -84,26 +86,3 @@ def _refuse(wanted: str, entries: dict[str, Any]) -> None:
     near = nearest(wanted, entries)
     hint = f"did you mean {near}?" if near else "`eastwest why` lists every id"
     raise UsageError(f"the plan has no decision or target {wanted!r}", hint=hint)
-
-
-def _listing(entries: list[dict[str, Any]]) -> str:
-    width = max(len(entry["id"]) for entry in entries)
-    return "\n".join(f"{entry['id']:<{width}}  {_value(entry)}" for entry in entries)
-
-
-def _value(entry: dict[str, Any]) -> str:
-    if entry.get("value") is None:
-        return str(entry.get("kind", "not set"))
-    return f"{entry['value']} {entry['unit']}".rstrip()
-
-
-def _paragraph(entry: dict[str, Any]) -> str:
-    lines = [f"{entry['id']} = {_value(entry)}", f"  because  {entry['because']}"]
-    if entry.get("formula"):
-        lines.append(f"  formula  {entry['formula']}")
-    lines += [f"  input    {name} = {value}" for name, value in entry.get("inputs", {}).items()]
-    if entry.get("test"):
-        lines.append(f"  test     {entry['test']}")
-    lines.append(f"  source   {entry['source']}")
-    lines += [f"  not      {other['value']}: {other['rejected_because']}" for other in entry.get("alternatives", [])]
-    return "\n".join(lines)

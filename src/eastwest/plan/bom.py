@@ -13,7 +13,7 @@ from eastwest.fabric.cabling import parts
 from eastwest.fabric.tables import Fabric, NodeKind
 from eastwest.spec.resolve import ServerFacts, TierName, resolve_server, switch_of_tier
 from eastwest.spec.site import Site
-from eastwest.units import format_power
+from eastwest.units import format_port_rate, format_power
 
 MANAGEMENT_SWITCH_PORTS = 48  # a common 48 x 1G access switch
 MANAGEMENT_PORTS_PER_SWITCH = 1  # one management port on each fabric switch
@@ -59,16 +59,20 @@ def bill_of_materials(site: Site, server: ServerFacts, fabric: Fabric) -> tuple[
 
 
 def _servers(site: Site, server: ServerFacts) -> Iterator[BomRow]:
+    groups: dict[str, list[ServerFacts]] = {}
     for wish in site.servers:
         facts = resolve_server(wish)
+        groups.setdefault(facts.label, []).append(facts)
+    for label, same in groups.items():
+        count, first = sum(facts.count for facts in same), same[0]
         yield BomRow(
-            facts.label,
-            f"{facts.gpus} GPUs, {facts.nics} x {facts.nic_rate_bps // 10**9}G east-west NICs",
-            facts.count,
+            label,
+            f"{first.gpus} GPUs, {first.nics} x {format_port_rate(first.nic_rate_bps)} east-west NICs",
+            count,
             "server",
-            facts.room or "all rooms",
-            facts.power_w * facts.count,
-            f"{format_power(facts.power_w)} each, at most",
+            ", ".join(facts.room or "all rooms" for facts in same),
+            first.power_w * count,
+            f"{format_power(first.power_w)} each, at most",
         )
     nics = sum(wish.count for wish in site.servers) * server.nics
     yield BomRow(

@@ -68,7 +68,7 @@ def _bandwidth(site: Site, server: ServerFacts, fabric: Fabric, nic_bytes_per_s:
     nic = Target(
         id="bandwidth.nic",
         kind="at_least",
-        value=nic_bytes_per_s * MEASURED_SHARE,
+        value=round(nic_bytes_per_s * MEASURED_SHARE),
         unit="bytes_per_s",
         test=tool,
         because=f"the lesser of wire and slot of a {server.nic_rate_bps // GIGA}G NIC, x {MEASURED_SHARE:g} (perftest)",
@@ -111,7 +111,7 @@ def _all_reduce(name: str, server: ServerFacts, nodes: str, ceiling_bytes_per_s:
     return Target(
         id=f"busbw.all_reduce.{name}",
         kind="at_least",
-        value=ceiling_bytes_per_s * COLLECTIVE_PASS,
+        value=round(ceiling_bytes_per_s * COLLECTIVE_PASS),
         unit="bytes_per_s",
         test=f"mpirun -N {server.gpus} … all_reduce_perf -b 512M -e 8G -f 2 -g 1   ({nodes})",
         because="a ring leaves a server through all its NICs; the busiest link of the ring sets its ceiling, x 90 %",
@@ -127,7 +127,7 @@ def _all_to_all(server: ServerFacts, fabric: Fabric, nic_bytes_per_s: float) -> 
     return Target(
         id="busbw.all_to_all.all",
         kind="at_least",
-        value=ceiling_bytes_per_s * COLLECTIVE_PASS,
+        value=round(ceiling_bytes_per_s * COLLECTIVE_PASS),
         unit="bytes_per_s",
         test=f"mpirun -N {server.gpus} … alltoall_perf -b 128M -e 4G -f 2 -g 1   (all servers)",
         because="(n - g)/n of each GPU's bytes leave its server through its share of the NICs; busbw counts (n - 1)/n",

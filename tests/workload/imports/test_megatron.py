@@ -273,7 +273,7 @@ def test_text_that_is_no_launch_says_what_is_missing(text: str) -> None:
 
 def test_a_site_takes_over_the_launch(tmp_path: Path) -> None:
     wish = site(training(name="own", jitter_tolerance="high", checkpoint={"every": "30min"}), servers=16)
-    job = with_launch(wish, SCRIPT, "launch.sh").jobs[0]
+    job = with_launch(wish, SCRIPT, "launch.sh")[0].jobs[0]
     assert isinstance(job, TrainingWish)
     assert (job.name, job.gpus, job.jitter_tolerance) == ("own", 128, "high")
     assert job.checkpoint is not None
@@ -282,14 +282,14 @@ def test_a_site_takes_over_the_launch(tmp_path: Path) -> None:
 
 def test_a_launch_without_machines_keeps_the_jobs_gpus() -> None:
     text = f"pretrain_gpt.py {SHAPE} --micro-batch-size 1"
-    job = with_launch(site(training(gpus=32)), text, "x").jobs[0]
+    job = with_launch(site(training(gpus=32)), text, "x")[0].jobs[0]
     assert isinstance(job, TrainingWish)
     assert (job.gpus, job.global_batch) == (32, 32)
 
 
 def test_a_site_without_training_gains_the_job() -> None:
     serve = {"name": "s", "kind": "inference", "model": "llama3-8b", "gpus": 8}
-    made = with_launch(site(serve), f"pretrain_gpt.py {SHAPE} {BATCH}", "x")
+    made, _ = with_launch(site(serve), f"pretrain_gpt.py {SHAPE} {BATCH}", "x")
     assert [job.name for job in made.jobs] == ["s", "megatron"]
 
 
@@ -298,7 +298,7 @@ def test_a_site_file_and_a_launch_file(tmp_path: Path) -> None:
         "name: x\nservers: [{model: dgx-h100, count: 16}]\nfabric: {switch: 64x400G}\n", encoding="utf-8"
     )
     (tmp_path / "launch.sh").write_text(SCRIPT, encoding="utf-8")
-    loaded = site_with_arguments(str(tmp_path / "site.yaml"), tmp_path / "launch.sh")
+    loaded, _ = site_with_arguments(str(tmp_path / "site.yaml"), tmp_path / "launch.sh")
     assert loaded.site.jobs[0].gpus == 128
 
 

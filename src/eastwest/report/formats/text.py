@@ -55,7 +55,7 @@ def render(plan: Json, lang: Literal["en", "zh"] = "en", colour: bool = False, w
     """
     words, safe, width = words_of(lang), clean(plan), max(LEAST_WIDTH, width)
     parts = (
-        _fabric(safe, words),
+        fabric_lines(safe, words),
         _account(safe, words, width),
         _memory(safe, words),
         _prediction(safe, words, width),
@@ -89,7 +89,7 @@ def _findings(plan: Json, words: Words, width: int, colour: bool, room: int) -> 
     findings = [row for row in ordered_findings(plan) if not row.get("waived")]
     lines = [_paint(words("text.findings"), BOLD, colour)] if findings else []
     for index, row in enumerate(findings):
-        block = _finding(row, words, width, colour)
+        block = finding_lines(row, words, width, colour)
         is_last = index == len(findings) - 1
         if len(lines) + len(block) + (0 if is_last else 1) > room:
             return [*lines, INDENT + words("text.more_findings", n=len(findings) - index)]
@@ -97,7 +97,8 @@ def _findings(plan: Json, words: Words, width: int, colour: bool, room: int) -> 
     return lines
 
 
-def _finding(row: Json, words: Words, width: int, colour: bool) -> list[str]:
+def finding_lines(row: Json, words: Words, width: int, colour: bool) -> list[str]:
+    """One finding on at most two lines, and what to do about it."""
     """One finding in at most two lines, and what to do in at most two."""
     severity = words.name("severity", row.get("severity"))
     subject, message = str(row.get("subject") or ""), text_of(words, row.get("message"))
@@ -111,7 +112,8 @@ def _finding(row: Json, words: Words, width: int, colour: bool) -> list[str]:
     return lines
 
 
-def _fabric(plan: Json, words: Words) -> tuple[str, list[str]]:
+def fabric_lines(plan: Json, words: Words) -> tuple[str, list[str]]:
+    """The heading and the lines of a fabric: tiers and switches, ratios and ports, links between rooms."""
     fabric, comma = object_at(plan, "fabric"), words("list_joiner")
     if not fabric:
         return words("text.fabric"), [words("fabric.missing")]

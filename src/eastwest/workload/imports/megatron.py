@@ -74,9 +74,9 @@ class MegatronArguments:
 def read(text: str, source: str = "megatron arguments", gpus: int | None = None) -> MegatronArguments:
     """The training job of a Megatron-LM launch; `gpus` when the launch does not say how many and the caller knows.
 
-        Raises InputError with one Finding per missing argument or value that cannot be read.
+    Raises InputError with one Finding per missing argument or value that cannot be read.
 
-        >>> launch = "torchrun --nproc_per_node 8 --nnodes 2 pretrain_gpt.py --num-layers 32 --hidden-size 4096 --bf16 "
+    >>> launch = "torchrun --nproc_per_node 8 --nnodes 2 pretrain_gpt.py --num-layers 32 --hidden-size 4096 --bf16 "
     >>> launch += "--num-attention-heads 32 --tensor-model-parallel-size 2 --global-batch-size 64 --seq-length 4096"
     >>> read(launch).job["parallel"]["tp"]
     2
@@ -174,19 +174,19 @@ def _quote(arguments: Iterator[Argument], source: str) -> tuple[Evidence, ...]:
     return tuple(Evidence(source, a.line, a.name if a.value is None else f"{a.name} {a.value}") for a in arguments)
 
 
-def site_with_arguments(source: str, arguments: Path) -> LoadedSite:
+def site_with_arguments(source: str, arguments: Path) -> tuple[LoadedSite, MegatronArguments]:
     """The site of a file (`-`: standard input) with its first training job replaced by a launch's arguments, or with
-    that job added.
+    that job added; and what was read of the launch.
 
     The job keeps its name, and its gpus or share when the launch does not say how many GPUs it starts on. Raises
     InputError.
     """
     loaded = parse_site(sys.stdin.read(), "-") if source == "-" else load_site(source)
-    site = with_launch(loaded.site, read_text(arguments), str(arguments))
-    return replace(loaded, site=site)
+    site, found = with_launch(loaded.site, read_text(arguments), str(arguments))
+    return replace(loaded, site=site), found
 
 
-def with_launch(site: Site, text: str, source: str) -> Site:
+def with_launch(site: Site, text: str, source: str) -> tuple[Site, MegatronArguments]:
     """The site with its first training job replaced by the launch in `text`, or with that job added. Raises
     InputError.
     """
@@ -194,11 +194,10 @@ def with_launch(site: Site, text: str, source: str) -> Site:
     before = site.jobs[index] if index is not None else None
     total = sum(server.count * server.gpus for server in map(resolve_server, site.servers))
     gpus = before and (before.gpus or (round(before.share * total) if before.share else None))
-    job = training_wish(
-        read(text, source, gpus or total), source, keep=before if isinstance(before, TrainingWish) else None
-    )
+    found = read(text, source, gpus or total)
+    job = training_wish(found, source, keep=before if isinstance(before, TrainingWish) else None)
     jobs = (*site.jobs, job) if index is None else (*site.jobs[:index], job, *site.jobs[index + 1 :])
-    return site.model_copy(update={"jobs": jobs})
+    return site.model_copy(update={"jobs": jobs}), found
 
 
 def training_wish(found: MegatronArguments, source: str, keep: TrainingWish | None = None) -> TrainingWish:
