@@ -17,7 +17,7 @@ BIN := $(VENV)/bin
 INSTALL := "$(PYTHON)" tools/install.py --wheelhouse "$(WHEELHOUSE)"
 
 .DEFAULT_GOAL := help
-.PHONY: help python runtime dev demo test quick check docs format lock wheelhouse clean
+.PHONY: help python runtime dev demo test quick check docs bench format lock wheelhouse clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*##\( .*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -49,6 +49,9 @@ check: dev  ## format, lint, types, import contract, generated docs up to date
 
 docs: dev  ## renew the generated parts of README and docs
 	$(BIN)/python tools/docs.py
+
+bench: runtime  ## measure the command line and append to benchmarks/RESULTS.md
+	$(BIN)/python benchmarks/command_line.py --write
 
 format: dev  ## rewrite the code in the project's format, with the safe lint repairs
 	$(BIN)/ruff format .

@@ -15,6 +15,7 @@ from eastwest.finding import (
     messages,
     placeholders,
     sort_findings,
+    terms,
     verdict_of,
 )
 
@@ -96,6 +97,14 @@ def test_a_finding_speaks_both_languages_and_json() -> None:
     }
     assert document["message"] == SAMPLE.sentence()
     assert document["evidence"] == [{"source": "site.yaml", "line": None, "text": ""}]
+
+
+def test_words_of_our_own_are_said_in_the_language_and_names_of_the_user_are_not() -> None:
+    args = {"job": "firewall", "link": "home - east", "kind": "firewall"}
+    finding = Finding("EW-FAB-011", "error", "fw1", "stateless", "stateful", args=args)
+    assert finding.sentence("zh").startswith("firewall：机房间链路 home - east 经过 fw1（防火墙）")
+    assert set(terms("en")) == set(terms("zh"))
+    assert all(terms("zh").values())
 
 
 def test_a_finding_without_words_or_arguments_is_a_bug_of_ours() -> None:

@@ -71,7 +71,7 @@ def test_text_is_read_as_meant(parse: Callable[[object], float], text: object, v
         (units.parse_ratio, "1:0", "both sides above zero"),
         (units.parse_ratio, "0:1", "both sides above zero"),
         (units.parse_ratio, "a:b", ""),
-        (units.parse_ratio, "nan:1", "both sides above zero"),
+        (units.parse_ratio, "nan:1", ""),
         (units.parse_ratio, "0", ""),
         (units.parse_ratio, "2x", ""),
     ],

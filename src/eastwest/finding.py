@@ -2,7 +2,7 @@
 output.
 
 A message entry has `title`, `message`, `hint` and `explain`; `{name}` in them is filled from `args`, `subject`,
-`expected`, `observed`.
+`expected`, `observed`, words of the product's own among them said by `messages/terms.yaml`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ Severity = Literal["error", "warning", "info"]
 Verdict = Literal["pass", "warn", "fail", "unknown"]
 LANGUAGES = ("en", "zh")
 MESSAGE_FIELDS = ("title", "message", "hint", "explain")
+_TERM_ARGS = ("expected", "observed", "unit", "kind", "tier", "largest", "one", "other")  # never names of the user
 _SEVERITY_ORDER = {"error": 0, "warning": 1, "info": 2}
 
 
@@ -40,7 +41,8 @@ class Finding:
 
     `code` is stable (`EW-FAB-001`), `subject` the device, port, key or job, `expected` and `observed` the two values in
     `unit`, `args` further words for the sentence, `evidence` the lines that prove it, `waived` the reason when somebody
-    accepted it.
+    accepted it, `path` the key of the site file that it is about (`servers[0].nic.rate`; "" when it is about none),
+    from which whoever knows the file quotes the user's line.
     """
 
     code: str
@@ -52,14 +54,15 @@ class Finding:
     args: Mapping[str, Any] = field(default_factory=dict)
     evidence: tuple[Evidence, ...] = ()
     waived: str | None = None
+    path: str = ""
 
     def sentence(self, lang: str = "en") -> str:
         """The finding in words, in English (`en`) or Chinese (`zh`)."""
-        return _fill(message_of(self.code, lang)["message"], self)
+        return _fill(message_of(self.code, lang)["message"], self, lang)
 
     def hint(self, lang: str = "en") -> str:
         """What to do about it, in words; empty when the message has none."""
-        return _fill(message_of(self.code, lang).get("hint", ""), self)
+        return _fill(message_of(self.code, lang).get("hint", ""), self, lang)
 
     def as_json(self, lang: str = "en") -> dict[str, Any]:
         """The finding in the shape of the command line's contract."""
@@ -121,7 +124,23 @@ def placeholders(template: str) -> frozenset[str]:
     return frozenset(name for _, name, _, _ in string.Formatter().parse(template) if name)
 
 
-def _fill(template: str, finding: Finding) -> str:
+@cache
+def terms(lang: str = "en") -> Mapping[str, str]:
+    """Words of findings' arguments in one language: `firewall` -> 防火墙, `data_centre` -> data centre."""
+    from ruamel.yaml import YAML
+
+    text = (files("eastwest") / "messages" / "terms.yaml").read_text(encoding="utf-8")
+    return {word: said[lang] for word, said in YAML(typ="safe").load(text).items()}
+
+
+def _said(value: Any, lang: str) -> Any:
+    """A word, or words with commas between them, in one language; anything else as it is."""
+    if not isinstance(value, str):
+        return value
+    return ", ".join(terms(lang).get(part, part) for part in value.split(", "))
+
+
+def _fill(template: str, finding: Finding, lang: str) -> str:
     words = {
         "subject": finding.subject,
         "expected": finding.expected,
@@ -129,6 +148,7 @@ def _fill(template: str, finding: Finding) -> str:
         "unit": finding.unit,
         **finding.args,
     }
+    words |= {name: _said(words[name], lang) for name in _TERM_ARGS if name in words}
     try:
         return template.format(**words)
     except (KeyError, IndexError, ValueError) as error:

@@ -159,14 +159,15 @@ def parse_ratio(text: object) -> float:
     """Down : up of "2:1", "1.67:1", "1:1" or a number; 2.0 is twice as much down as up. Raises UnitError."""
     expected = "a down:up ratio such as 1:1 or 2:1"
     if isinstance(text, str) and ":" in text:
-        down, _, up = text.partition(":")
         try:
-            down_value, up_value = Decimal(down.strip()), Decimal(up.strip())
-        except InvalidOperation as error:
+            (down, down_unit), (up, up_unit) = (_split(side, "ratio", expected) for side in text.split(":", 1))
+        except UnitError as error:
             raise UnitError("ratio", text, expected) from error
-        if not (down_value.is_finite() and up_value.is_finite()) or up_value <= 0 or down_value <= 0:
+        if down_unit or up_unit:
+            raise UnitError("ratio", text, expected)
+        if up <= 0 or down <= 0:
             raise UnitError("ratio", text, expected, "both sides must be above zero")
-        return float(down_value / up_value)
+        return float(down / up)
     number, unit = _split(text, "ratio", expected)
     if unit or number <= 0:
         raise UnitError("ratio", text, expected)

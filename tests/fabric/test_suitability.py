@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from eastwest.fabric.suitability import slot_payload_bps, slot_raw_bps
+from eastwest.fabric.slots import slot_payload_bps, slot_raw_bps
 from eastwest.fabric.topology import build
 from eastwest.spec.site import Site
 from tests.fabric.sites import codes, fabric_of, site

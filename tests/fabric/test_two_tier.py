@@ -149,7 +149,7 @@ def test_boxes_stand_in_the_path_and_limit_it() -> None:
     fabric = two_rooms(boxes=boxes)
     assert len(fabric.links_of(LinkKind.ROOM)) == 8 * 3
     assert fabric.room_links[0].rate_bps == 10_000_000_000
-    assert [box["name"] for box in fabric.room_links[0].boxes] == ["fw", "wan"]
+    assert [box.name for box in fabric.room_links[0].boxes] == ["fw", "wan"]
     assert codes(fabric) == {"EW-FAB-027": "warning"}
 
 

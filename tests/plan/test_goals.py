@@ -19,6 +19,7 @@ def plan_of(text):
         ("roce", 4096, 4096 / 4178),  # 14+4+8+12 Ethernet, 20 IPv4, 8 UDP, 12 BTH, 4 ICRC
         ("roce", 1024, 1024 / 1106),
         ("infiniband", 4096, 4096 / 4122),
+        ("tcp", 9000, 8948 / 9038),  # 20 IPv4, 20 TCP, 12 time stamps inside the MTU
     ],
 )
 def test_payload_ratio(transport, mtu_bytes, ratio):
@@ -61,7 +62,8 @@ def test_a_narrow_slot_lowers_the_target():
     slot_bytes_per_s = raw_bps * 256 / (256 + 24) / 8
     assert plan.targets.get("bandwidth.nic").value == pytest.approx(slot_bytes_per_s * 0.98, rel=1e-9)
     server = resolve_server(plan.site.servers[0])
-    assert nic_payload_bytes_per_s(server, "roce", None) == pytest.approx(50e9 * 4096 / 4178)
+    wire = nic_payload_bytes_per_s(server.nic_rate_bps, payload_ratio("roce", 4096), None)
+    assert wire == pytest.approx(50e9 * 4096 / 4178)
 
 
 def test_the_mtu_target_is_the_seeds_ping():

@@ -159,7 +159,9 @@ def _beyond_reach(links: NDArray[np.void], lanes: NDArray[np.int64]) -> tuple[Fi
                     "medium": MEDIA[medium].upper(),
                     "cables": int(np.count_nonzero(links["length_m"][mine] > limit)),
                 }
-                found.append(Finding("EW-FAB-024", "error", kind.name.lower(), limit, longest, "m", args))
+                tier = kind.name.lower()
+                path = "room_links" if kind == LinkKind.ROOM else f"cabling.{tier}"
+                found.append(Finding("EW-FAB-024", "error", tier, limit, longest, "m", args, path=path))
     return tuple(found)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from eastwest.errors import InputError
 from eastwest.finding import Finding
 from eastwest.spec.hosts import RackWish, RoomLinkWish
-from eastwest.spec.resolve import ServerFacts, SwitchFacts, resolve_server, switch_of_tier
+from eastwest.spec.resolve import ServerFacts, SwitchFacts, servers_of, switch_of_tier
 from eastwest.spec.site import Site
 from eastwest.spec.switches import CablingWish
 from eastwest.units import format_port_rate
@@ -78,13 +78,16 @@ def inputs_of(site: Site) -> FabricInputs:
     """The inputs that a site file gives. Raises InputError when a tier has no switch, UsageError for an unknown
     model.
     """
-    facts = tuple(resolve_server(wish) for wish in site.servers)
+    facts = servers_of(site)
     rooms = tuple(room.name for room in site.rooms) or (DEFAULT_ROOM,)
     names, server_rooms, groups = lay_servers(facts, rooms)
     leaf, spine = switch_of_tier(site, "leaf"), switch_of_tier(site, "spine")
     missing = [tier for tier, switch in (("leaf", leaf), ("spine", spine)) if switch is None]
     if leaf is None or spine is None:
-        raise InputError([Finding("EW-FAB-022", "error", f"fabric.{tier}", args={"tier": tier}) for tier in missing])
+        paths = {tier: f"fabric.{tier}" for tier in missing}
+        raise InputError(
+            [Finding("EW-FAB-022", "error", path, args={"tier": tier}, path=path) for tier, path in paths.items()]
+        )
     return FabricInputs(
         family=site.fabric.family,
         rooms=rooms,

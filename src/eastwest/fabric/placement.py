@@ -15,24 +15,19 @@ from numpy.typing import NDArray
 
 from eastwest.decision import Alternative, Decision
 from eastwest.fabric.routing import link_loads, switch_graph
-from eastwest.fabric.suitability import STATEFUL_KINDS
-from eastwest.fabric.tables import Fabric, LinkKind, NodeKind, Tier
+from eastwest.fabric.tables import Fabric, NodeKind, Tier
 from eastwest.fabric.transfers import STORAGE, Ints, Where, tiers_of, transfers_of, where
-from eastwest.finding import Finding, sort_findings
-from eastwest.units import format_size
+from eastwest.finding import Finding, Severity, sort_findings
+from eastwest.units import format_rate, format_size
 from eastwest.workload.ledger import Grid, JobLedger, Ledger, LedgerRow
 
 ORDERS = ("tp, cp, dp, pp", "tp, cp, pp, dp")  # fastest first; the first is Megatron's own rank order
 TIER_NAMES = {tier: tier.name.lower() for tier in Tier}
-DATA_PARALLEL = (
-    "dp",
-    "dp_cp",
-    "shard",
-    "replica",
-    "expert_dp",
-)  # dimensions whose exchange can wait for the backward pass
-CROSSING_SEVERITY = {"tp": "error", "cp": "warning", "ep": "info"}  # of a group that leaves the scale-up domain
-ROOM_SEVERITY = {"tp": "error", "cp": "error", "ep": "error", "pp": "warning"}  # of a group that spans rooms
+# Dimensions whose exchange can wait for the backward pass.
+DATA_PARALLEL = ("dp", "dp_cp", "shard", "replica", "expert_dp")
+# Severity of a group that leaves the scale-up domain, and of one that spans rooms, by dimension.
+CROSSING_SEVERITY: Mapping[str, Severity] = {"tp": "error", "cp": "warning", "ep": "info"}
+ROOM_SEVERITY: Mapping[str, Severity] = {"tp": "error", "cp": "error", "ep": "error", "pp": "warning"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +69,7 @@ def place(fabric: Fabric, ledger: Ledger) -> Placement:
     for job in ledger.jobs:
         slots, enough = _take(cursors, job, fabric.gpus_per_server)
         if not enough:
-            findings.append(Finding("EW-FAB-020", "error", job.name, fabric.n_gpus, job.gpus, "GPUs"))
+            findings.append(Finding("EW-FAB-020", "error", job.name, fabric.n_gpus, job.gpus, "GPUs", path=job.path))
         costs = {order: _rows_of(job, _order(job.grid, order, slots), places) for order in _orders(job.grid)}
         best = min(costs, key=lambda order: _cost(job, costs[order]))
         gpus[job.name], orders[job.name] = _order(job.grid, best, slots), best
@@ -208,12 +203,13 @@ def _judge(fabric: Fabric, job: JobLedger, gpus: Ints, rows: list[RowPlacement],
         across_rooms = int(np.count_nonzero((rooms != rooms[:, :1]).any(axis=1)))
         across = int(np.count_nonzero((domains != domains[:, :1]).any(axis=1)))
         args = {"dimension": dimension.upper(), "size": size, "groups": len(members), "domain": places.domain}
+        path = f"{job.path}.parallel.{dimension}" if job.kind == "training" else f"{job.path}.{dimension}"
         if across_rooms:
             severity = ROOM_SEVERITY[dimension]
-            found.append(Finding("EW-FAB-014", severity, job.name, 0, across_rooms, "groups", args))  # type: ignore[arg-type]
+            found.append(Finding("EW-FAB-014", severity, job.name, 0, across_rooms, "groups", args, path=path))
         elif across and dimension in CROSSING_SEVERITY:
             severity = CROSSING_SEVERITY[dimension]
-            found.append(Finding("EW-FAB-013", severity, job.name, 0, across, "groups", args))  # type: ignore[arg-type]
+            found.append(Finding("EW-FAB-013", severity, job.name, 0, across, "groups", args, path=path))
     if any(row.tier == "room" for row in rows):
         found += _judge_boxes(fabric, job, np.unique(places.room[gpus // places.per_server]))
     return found
@@ -222,24 +218,21 @@ def _judge(fabric: Fabric, job: JobLedger, gpus: Ints, rows: list[RowPlacement],
 def _judge_boxes(fabric: Fabric, job: JobLedger, rooms: NDArray[np.int64]) -> list[Finding]:
     """Findings about stateful or rate-limited boxes between the rooms of a job."""
     found = []
-    severity = "error" if job.kind == "training" else "warning"
+    severity: Severity = "error" if job.kind == "training" else "warning"
     for link in fabric.room_links:
         if not set(link.rooms) <= set(rooms.tolist()):
             continue
         name = " - ".join(fabric.rooms[room] for room in link.rooms)
-        for box in link.boxes:
-            args: dict[str, object] = {"job": job.name, "link": name, "kind": str(box["kind"]).replace("_", " ")}
-            if box["kind"] in STATEFUL_KINDS:
-                found.append(Finding("EW-FAB-011", severity, box["name"], "no stateful box", box["kind"], "", args))  # type: ignore[arg-type]
-            limit, full = box["rate_limit_bps"], _full_rate_bps(fabric, link.rooms)
+        for number, box in enumerate(link.boxes):
+            args: dict[str, object] = {"job": job.name, "link": name, "kind": box.kind}
+            path, full = f"{link.path}.boxes[{number}]", link.cable_rate_bps
+            if box.is_stateful:
+                found.append(
+                    Finding("EW-FAB-011", severity, box.name, "stateless", "stateful", "", args, path=f"{path}.kind")
+                )
+            limit = box.rate_limit_bps
             if limit is not None and limit < full:
-                args |= {"limit_gbps": limit / 1e9, "full_gbps": full / 1e9}
-                found.append(Finding("EW-FAB-012", severity, box["name"], full, limit, "bit/s", args))  # type: ignore[arg-type]
+                rates = args | {"limit": format_rate(limit), "full": format_rate(full)}
+                where = f"{path}.rate_limit"
+                found.append(Finding("EW-FAB-012", severity, box.name, full, limit, "bit/s", rates, path=where))
     return found
-
-
-def _full_rate_bps(fabric: Fabric, rooms: tuple[int, int]) -> int:
-    """Bit/s of the cables between two rooms, without what boxes take away."""
-    links = fabric.links[fabric.links["kind"] == LinkKind.ROOM]
-    into = links[(fabric.nodes["room"][links["b"]] == rooms[1]) & (fabric.nodes["room"][links["a"]] == rooms[0])]
-    return int(into["rate_bps"].sum())

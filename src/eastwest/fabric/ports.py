@@ -115,7 +115,7 @@ def _shortages(nodes: NDArray[np.void], ends: _Ends, switch_of: Ints, limits: In
                 "switches": int(np.count_nonzero(short)),
                 "of": int(mine.sum()),
             }
-            found.append(Finding("EW-FAB-001", "error", tier, there, want, "ports", args))
+            found.append(Finding("EW-FAB-001", "error", tier, there, want, "ports", args, path=f"fabric.{tier}"))
     return tuple(found)
 
 

@@ -5,7 +5,7 @@ floor.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,7 +81,8 @@ def place_in_racks(
         mine = np.flatnonzero((nodes["room"] == room) & (switch_of >= 0))
         homeless = _fill_switches(mine, anchors, nodes, spaces, [switches[i] for i in switch_of[mine]], grow)
         if unplaced + homeless:
-            findings.append(_short(inputs.rooms[room], spaces, unplaced, homeless))
+            found = _short(inputs.rooms[room], spaces, unplaced, homeless)
+            findings.append(replace(found, path=f"rooms[{room}].racks"))
         first = len(racks)
         placed = (nodes["room"] == room) & (nodes["rack"] >= 0)
         nodes["rack"][placed] += first
@@ -198,11 +199,12 @@ def _patch_panels(racks: tuple[Rack, ...], nodes: NDArray[np.void], links: NDArr
     leaving = a != b
     ends = np.concatenate([a[leaving], b[leaving]])
     cables = np.bincount(ends[ends >= 0], minlength=len(racks))
-    return [
-        Finding("EW-FAB-016", "error", rack.name, rack.ports, int(n), "ports", {"short": int(n) - rack.ports})
-        for rack, n in zip(racks, cables, strict=True)
-        if rack.ports is not None and n > rack.ports
-    ]
+    found = []
+    for rack, n in zip(racks, cables, strict=True):
+        if rack.ports is not None and n > rack.ports:
+            args, path = {"short": int(n) - rack.ports}, f"rooms[{rack.room}].racks"
+            found.append(Finding("EW-FAB-016", "error", rack.name, rack.ports, int(n), "ports", args, path=path))
+    return found
 
 
 def route_lengths_m(

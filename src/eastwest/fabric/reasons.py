@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from eastwest.decision import Alternative, Decision
 from eastwest.fabric import capacity
 from eastwest.fabric.inputs import FabricInputs
+from eastwest.fabric.rooms import link_name, rate_through
 from eastwest.finding import Finding
 from eastwest.units import format_port_rate, format_ratio
 
@@ -164,24 +165,23 @@ def judge(inputs: FabricInputs, shape: TwoTierShape, ratio: dict[str, float]) ->
             "spine": inputs.spine.label,
             "wish": format_ratio(inputs.leaf_oversubscription),
         }
-        found.append(Finding("EW-FAB-002", "error", "fabric", most * gpus, inputs.n_servers * gpus, "GPUs", args))
+        wanted = inputs.n_servers * gpus
+        found.append(Finding("EW-FAB-002", "error", "fabric", most * gpus, wanted, "GPUs", args, path="fabric.spine"))
     elif inputs.growth_servers > most:
         steps = {"servers": inputs.growth_servers, "max_servers": most}
         wanted = inputs.growth_servers * gpus
-        found.append(Finding("EW-FAB-017", "warning", "growth", most * gpus, wanted, "GPUs", steps))
+        path = "growth.steps"
+        found.append(Finding("EW-FAB-017", "warning", "growth", most * gpus, wanted, "GPUs", steps, path=path))
     found += _judge_ratio(inputs, shape, ratio)
     links = ceil(inputs.server.nics / shape.leaves_per_group)
     if links + inputs.spare_ports > shape.split.down_ports:
-        found.append(
-            Finding(
-                "EW-FAB-025", "error", "leaf", shape.split.down_ports, links, "ports", {"spare": inputs.spare_ports}
-            )
-        )
+        spare, down = {"spare": inputs.spare_ports}, shape.split.down_ports
+        found.append(Finding("EW-FAB-025", "error", "leaf", down, links, "ports", spare, path="fabric.leaf"))
     parts = max(1, capacity.parts_at(inputs.leaf, shape.split.down_rate_bps))
     ends = inputs.n_servers * inputs.server.nics + sum(n for _, n in inputs.controllers)
     if len(inputs.rooms) == 1 and inputs.planes == 1 and ends <= inputs.leaf.ports * parts:
-        args = {"switch": inputs.leaf.label}
-        found.append(Finding("EW-FAB-018", "info", "fabric", inputs.leaf.ports * parts, ends, "ports", args))
+        args, there = {"switch": inputs.leaf.label}, inputs.leaf.ports * parts
+        found.append(Finding("EW-FAB-018", "info", "fabric", there, ends, "ports", args, path="fabric.leaf"))
     return found
 
 
@@ -190,23 +190,19 @@ def _judge_ratio(inputs: FabricInputs, shape: TwoTierShape, ratio: dict[str, flo
     found = []
     wish = inputs.leaf_oversubscription
     if shape.fits and ratio["leaf"] > wish * (1 + RATIO_TOLERANCE):
-        args = {"tier": "leaf", "wish": format_ratio(wish), "built": format_ratio(ratio["leaf"])}
-        found.append(Finding("EW-FAB-003", "error", "leaf", wish, round(ratio["leaf"], 4), "down:up", args))
+        found.append(_above_wish("leaf", "leaf", wish, ratio["leaf"], "fabric.oversubscription.leaf"))
     nic_bps = inputs.server.nics * inputs.server.nic_rate_bps
-    for link in inputs.room_links:
+    for number, link in enumerate(inputs.room_links):
         if link.oversubscription_ratio is None:
             continue
         rooms = [inputs.rooms.index(name) for name in link.between]
-        limits = [box.rate_limit_bps for box in link.boxes if box.rate_limit_bps is not None]
-        built = min(shape.servers[room] for room in rooms) * nic_bps / min([link.count * link.rate_bps, *limits])
+        built = min(shape.servers[room] for room in rooms) * nic_bps / rate_through(link)
         if built > link.oversubscription_ratio * (1 + RATIO_TOLERANCE):
-            args = {
-                "tier": "room link",
-                "wish": format_ratio(link.oversubscription_ratio),
-                "built": format_ratio(built),
-            }
-            name = " - ".join(link.between)
-            found.append(
-                Finding("EW-FAB-003", "error", name, link.oversubscription_ratio, round(built, 4), "down:up", args)
-            )
+            subject, path = link_name(link), f"room_links[{number}].oversubscription"
+            found.append(_above_wish(subject, "room link", link.oversubscription_ratio, built, path))
     return found
+
+
+def _above_wish(subject: str, tier: str, wish: float, built: float, path: str) -> Finding:
+    args = {"tier": tier, "wish": format_ratio(wish), "built": format_ratio(built)}
+    return Finding("EW-FAB-003", "error", subject, wish, round(built, 4), "down:up", args, path=path)

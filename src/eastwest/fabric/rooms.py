@@ -11,18 +11,14 @@ from eastwest.fabric.capacity import parts_at
 from eastwest.fabric.draft import Draft, Ints
 from eastwest.fabric.inputs import FabricInputs
 from eastwest.fabric.tables import LinkKind, NodeKind, RoomLink
+from eastwest.spec.hosts import RoomLinkWish
 
 
 def links_at_rooms(inputs: FabricInputs) -> tuple[list[int], int]:
     """Room links that end in each room, per plane, and how many of them one spine port carries."""
     counts = [0] * len(inputs.rooms)
-    parts = 1
+    parts = min((max(1, parts_at(inputs.spine, wish.rate_bps)) for wish in inputs.room_links), default=1)
     for wish in inputs.room_links:
-        parts = (
-            min(max(1, parts_at(inputs.spine, wish.rate_bps)), parts)
-            if parts > 1
-            else max(1, parts_at(inputs.spine, wish.rate_bps))
-        )
         for name in wish.between:
             if name in inputs.rooms:
                 counts[inputs.rooms.index(name)] += ceil(wish.count / inputs.planes)
@@ -37,27 +33,35 @@ def add_room_links(draft: Draft, inputs: FabricInputs, spines: list[list[Ints]])
     room; the fibre to the other room is the last piece of the path.
     """
     built = []
-    for wish in inputs.room_links:
-        rooms = tuple(inputs.rooms.index(name) for name in wish.between)
+    for index, wish in enumerate(inputs.room_links):
+        here, there = (inputs.rooms.index(name) for name in wish.between)
         rate = min(wish.rate_bps, inputs.spine.port_rate_bps)
         number = np.arange(wish.count)
         plane = number % inputs.planes
-        ends = [_spread_over(spines[room], number, inputs.planes) for room in rooms]
-        if any(end is None for end in ends):
+        first = _spread_over(spines[here], number, inputs.planes)
+        last = _spread_over(spines[there], number, inputs.planes)
+        if first is None or last is None:
             continue
-        boxes = [draft.add_nodes(NodeKind.BOX, [box.name], room=rooms[0]) for box in wish.boxes]
-        hops = [ends[0], *(np.repeat(box, wish.count) for box in boxes), ends[1]]
-        for i, (a, b) in enumerate(pairwise(hops)):
-            last = i == len(hops) - 2
-            assert a is not None
-            assert b is not None
-            draft.add_links(LinkKind.ROOM, a, b, rate, plane=plane, length_m=wish.distance_m if last else 0.0)
-        limits = [box.rate_limit_bps for box in wish.boxes if box.rate_limit_bps is not None]
-        facts = tuple(box.model_dump() for box in wish.boxes)
-        built.append(
-            RoomLink((rooms[0], rooms[1]), wish.distance_m, wish.count, min([wish.count * rate, *limits]), facts)
-        )
+        boxes = [draft.add_nodes(NodeKind.BOX, [box.name], room=here) for box in wish.boxes]
+        hops = list(pairwise([first, *(np.repeat(box, wish.count) for box in boxes), last]))
+        lengths_m = [0.0] * len(boxes) + [wish.distance_m]
+        for (a, b), length_m in zip(hops, lengths_m, strict=True):
+            draft.add_links(LinkKind.ROOM, a, b, rate, plane=plane, length_m=length_m)
+        through = min(rate_through(wish), wish.count * rate)
+        path = f"room_links[{index}]"
+        built.append(RoomLink((here, there), wish.distance_m, wish.count, wish.count * rate, through, wish.boxes, path))
     return tuple(built)
+
+
+def rate_through(wish: RoomLinkWish) -> int:
+    """Bit/s that a room link lets through: its cables together, or the least limit of a box in its path."""
+    limits = [box.rate_limit_bps for box in wish.boxes if box.rate_limit_bps is not None]
+    return min([wish.count * wish.rate_bps, *limits])
+
+
+def link_name(wish: RoomLinkWish) -> str:
+    """`east - west`: a room link as findings name it."""
+    return " - ".join(wish.between)
 
 
 def _spread_over(by_plane: list[Ints], number: Ints, planes: int) -> Ints | None:

@@ -4,47 +4,27 @@ mixed servers, room links.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from eastwest.fabric.capacity import parts_at
 from eastwest.fabric.inputs import FabricInputs
+from eastwest.fabric.rooms import link_name
+from eastwest.fabric.slots import nic_slot_payload_bps, slot_raw_bps
 from eastwest.fabric.two_tier import agree_lanes
-from eastwest.finding import Finding
-from eastwest.spec.resolve import ServerFacts, SwitchFacts
+from eastwest.finding import Finding, Severity
+from eastwest.spec.qos import LossRegime
+from eastwest.spec.resolve import ServerFacts, SwitchFacts, regime_of
 from eastwest.spec.site import Site
 from eastwest.units import GIGA, format_port_rate
 
-TRANSFERS_PER_S_OF_GENERATION = {
-    3: 8 * GIGA,
-    4: 16 * GIGA,
-    5: 32 * GIGA,
-    6: 64 * GIGA,
-    7: 128 * GIGA,
-}  # PCI Express Base, transfers/s a lane
-LINE_CODE_RATIO = 128 / 130  # 128b/130b, generations 3 to 5
-FLIT_RATIO = 236 / 256  # TLP bytes of a 256-byte flit, generations 6 and 7
-TLP_OVERHEAD_BYTES = 24  # 4 framing and sequence + 16 header (64-bit address) + 4 LCRC
-FLIT_GENERATION = 6
 DATA_CENTRE_CLASS = "data_centre"
-STATEFUL_KINDS = ("firewall", "load_balancer")  # boxes that keep sessions
-
-
-def slot_raw_bps(generation: int, lanes: int) -> float:
-    """Bit/s of a PCIe slot in one direction after line coding: transfers/s x lanes x 128/130 (Gen4 x16: 252 Gb/s).
-
-    Source: PCI Express Base Specification; generations 6 and 7 count the TLP bytes of a flit instead.
-    """
-    code = FLIT_RATIO if generation >= FLIT_GENERATION else LINE_CODE_RATIO
-    return TRANSFERS_PER_S_OF_GENERATION[generation] * lanes * code
-
-
-def slot_payload_bps(generation: int, lanes: int, max_payload_bytes: int) -> float:
-    """Bit/s of payload through a PCIe slot: raw x payload / (payload + 24 bytes of TLP framing, header and LCRC).
-
-    Gen4 x16 gives 212, 230 and 241 Gb/s at 128, 256 and 512 bytes. Flow-control and acknowledge packets cost a few per
-    cent more, which is not counted.
-    """
-    return slot_raw_bps(generation, lanes) * max_payload_bytes / (max_payload_bytes + TLP_OVERHEAD_BYTES)
+NEEDS_OF_REGIME: Mapping[LossRegime, tuple[str, ...]] = {  # what every switch must have
+    "lossless": ("PFC", "ECN"),
+    "ecn-only": ("ECN",),
+    "spray-trim": ("ECN",),
+    "infiniband": ("credits",),
+    "tcp": (),
+}
 
 
 def judge_site(site: Site, inputs: FabricInputs) -> list[Finding]:
@@ -61,133 +41,100 @@ def judge_site(site: Site, inputs: FabricInputs) -> list[Finding]:
 
 def judge_ports(inputs: FabricInputs) -> list[Finding]:
     """Findings about ports and lanes that do not match at the two ends of a link."""
-    return [*_judge_nic_ports(inputs), *_judge_lanes(agree_lanes(inputs))]
+    return [*_judge_nic_ports(inputs), *_judge_room_ports(inputs), *_judge_lanes(agree_lanes(inputs))]
 
 
 def _judge_servers(inputs: FabricInputs) -> Iterator[Finding]:
     """Mixed server groups, and NICs faster than their slot."""
     first = inputs.server
-    for group in inputs.server_facts[1:]:
+    for index, group in enumerate(inputs.server_facts):
+        path = f"servers[{index}]"
         if (group.gpus, group.nics, group.nic_rate_bps) != (first.gpus, first.nics, first.nic_rate_bps):
-            yield Finding("EW-FAB-004", "error", group.name, _parts(first), _parts(group), "", {"first": first.name})
-    for name, group in {group.name: group for group in inputs.server_facts}.items():
-        if group.pcie_generation is None:
-            continue
-        payload = slot_payload_bps(group.pcie_generation, group.pcie_lanes, group.max_payload_bytes)
-        if group.nic_rate_bps > payload:
-            args = {
-                "nic": format_port_rate(group.nic_rate_bps),
-                "slot": f"Gen{group.pcie_generation} x{group.pcie_lanes}",
-                "raw_gbps": round(slot_raw_bps(group.pcie_generation, group.pcie_lanes) / GIGA),
-                "payload_gbps": round(payload / GIGA),
-                "max_payload": group.max_payload_bytes,
-            }
-            yield Finding("EW-FAB-007", "warning", name, round(payload), group.nic_rate_bps, "bit/s", args)
+            args = {"first": first.name}
+            yield Finding("EW-FAB-004", "error", group.name, _parts(first), _parts(group), "", args, path=path)
+        payload_bps = nic_slot_payload_bps(group)
+        if payload_bps is not None and group.nic_rate_bps > payload_bps:
+            yield _beyond_slot(group, payload_bps, f"{path}.pcie")
+
+
+def _beyond_slot(group: ServerFacts, payload_bps: float, path: str) -> Finding:
+    generation = group.pcie_generation or 0
+    args = {
+        "nic": format_port_rate(group.nic_rate_bps),
+        "slot": f"Gen{generation} x{group.pcie_lanes}",
+        "raw_gbps": round(slot_raw_bps(generation, group.pcie_lanes) / GIGA),
+        "payload_gbps": round(payload_bps / GIGA),
+        "max_payload": group.max_payload_bytes,
+    }
+    expected, observed = round(payload_bps), group.nic_rate_bps
+    return Finding("EW-FAB-007", "warning", group.name, expected, observed, "bit/s", args, path=path)
 
 
 def _parts(group: ServerFacts) -> str:
-    return f"{group.gpus} GPUs, {group.nics} x {format_port_rate(group.nic_rate_bps)}"
+    return f"{group.gpus} x GPU, {group.nics} x {format_port_rate(group.nic_rate_bps)}"
 
 
 def _judge_nic_ports(inputs: FabricInputs) -> Iterator[Finding]:
-    """NIC ports faster than leaf ports; room links faster than spine ports."""
-    if inputs.nic_port_rate_bps > inputs.leaf.port_rate_bps:
-        args = {
-            "nic": format_port_rate(inputs.nic_port_rate_bps),
-            "port": format_port_rate(inputs.leaf.port_rate_bps),
-            "leaf": inputs.leaf.label,
-        }
-        yield Finding(
-            "EW-FAB-005",
-            "error",
-            inputs.server.name,
-            inputs.leaf.port_rate_bps,
-            inputs.nic_port_rate_bps,
-            "bit/s",
-            args,
-        )
-    for link in inputs.room_links:
+    """NIC ports faster than leaf ports."""
+    nic_bps, port_bps = inputs.nic_port_rate_bps, inputs.leaf.port_rate_bps
+    if nic_bps > port_bps:
+        args = {"nic": format_port_rate(nic_bps), "port": format_port_rate(port_bps), "leaf": inputs.leaf.label}
+        name, path = inputs.server.name, "servers[0].nic.rate"
+        yield Finding("EW-FAB-005", "error", name, port_bps, nic_bps, "bit/s", args, path=path)
+
+
+def _judge_room_ports(inputs: FabricInputs) -> Iterator[Finding]:
+    """Room links faster than spine ports."""
+    port_bps = inputs.spine.port_rate_bps
+    for index, link in enumerate(inputs.room_links):
         if parts_at(inputs.spine, link.rate_bps) == 0:
-            args = {
-                "link": format_port_rate(link.rate_bps),
-                "port": format_port_rate(inputs.spine.port_rate_bps),
-                "spine": inputs.spine.label,
-            }
-            yield Finding(
-                "EW-FAB-021",
-                "error",
-                " - ".join(link.between),
-                inputs.spine.port_rate_bps,
-                link.rate_bps,
-                "bit/s",
-                args,
-            )
+            rate, port = format_port_rate(link.rate_bps), format_port_rate(port_bps)
+            args = {"link": rate, "port": port, "spine": inputs.spine.label}
+            path = f"room_links[{index}].rate"
+            yield Finding("EW-FAB-021", "error", link_name(link), port_bps, link.rate_bps, "bit/s", args, path=path)
 
 
 def _judge_lanes(inputs: FabricInputs) -> Iterator[Finding]:
     """Links whose two ends run lanes of different rates: they do not link up."""
+    server, leaf, spine = inputs.server, inputs.leaf, inputs.spine
     pairs = (
-        (
-            "server - leaf",
-            inputs.server.nic_label,
-            inputs.nic_lane_rate_bps,
-            inputs.leaf.label,
-            inputs.leaf.lane_rate_bps,
-        ),
-        ("leaf - spine", inputs.leaf.label, inputs.leaf.lane_rate_bps, inputs.spine.label, inputs.spine.lane_rate_bps),
+        ("server - leaf", server.nic_label, inputs.nic_lane_rate_bps, leaf.label, leaf.lane_rate_bps, "fabric.leaf"),
+        ("leaf - spine", leaf.label, leaf.lane_rate_bps, spine.label, spine.lane_rate_bps, "fabric.spine"),
     )
-    for subject, a, a_lane, b, b_lane in pairs:
+    for subject, a, a_lane, b, b_lane, path in pairs:
         if a_lane != b_lane:
             args = {"a": a, "b": b, "a_lane": format_port_rate(a_lane), "b_lane": format_port_rate(b_lane)}
-            yield Finding("EW-FAB-006", "error", subject, a_lane, b_lane, "bit/s", args)
+            yield Finding("EW-FAB-006", "error", subject, a_lane, b_lane, "bit/s", args, path=path)
 
 
 def _judge_switches(site: Site, inputs: FabricInputs) -> Iterator[Finding]:
     """Switches that cannot do what the transport and loss regime need, or are of a class that does not belong here."""
+    regime = regime_of(site)
     tiers: dict[str, tuple[SwitchFacts, list[str]]] = {}
     for tier, switch in (("leaf", inputs.leaf), ("spine", inputs.spine)):
         tiers.setdefault(switch.label, (switch, []))[1].append(tier)
-    for label, (switch, names) in tiers.items():
-        tier = ", ".join(names)
-        regime, needs = _needs(site)
-        lacking = [need for need in needs if _has(switch, need) is False]
-        unknown = [need for need in needs if _has(switch, need) is None]
-        if lacking:
-            yield Finding(
-                "EW-FAB-008", "error", label, ", ".join(needs), ", ".join(lacking), "", {"tier": tier, "regime": regime}
-            )
-        elif unknown:
-            yield Finding(
-                "EW-FAB-026",
-                "warning",
-                label,
-                ", ".join(needs),
-                ", ".join(unknown),
-                "",
-                {"tier": tier, "regime": regime},
-            )
-        if switch.switch_class != DATA_CENTRE_CLASS:
-            severity = "warning" if site.transport == "tcp" else "error"
-            args = {"tier": tier}
-            yield Finding("EW-FAB-009", severity, label, DATA_CENTRE_CLASS, switch.switch_class, "", args)  # type: ignore[arg-type]
+    for switch, names in tiers.values():
+        yield from _judge_switch(switch, names, regime)
 
 
-def _needs(site: Site) -> tuple[str, tuple[str, ...]]:
-    """The loss regime and what a switch must have for it."""
-    usual = {"infiniband": "infiniband", "tcp": "tcp"}
-    regime = site.loss_regime or usual.get(site.transport, "lossless")
-    needs = {
-        "lossless": ("PFC", "ECN"),
-        "ecn-only": ("ECN",),
-        "spray-trim": ("ECN",),
-        "infiniband": ("credit flow control",),
-    }
-    return regime, needs.get(regime, ())
+def _judge_switch(switch: SwitchFacts, tiers: list[str], regime: LossRegime) -> Iterator[Finding]:
+    """One switch model against the loss regime, and its class; `tiers` are those that it stands in."""
+    needs, label, path = NEEDS_OF_REGIME[regime], switch.label, f"fabric.{tiers[0]}"
+    args = {"tier": ", ".join(tiers), "regime": regime}
+    lacking = ", ".join(need for need in needs if _has(switch, need) is False)
+    unknown = ", ".join(need for need in needs if _has(switch, need) is None)
+    if lacking:
+        yield Finding("EW-FAB-008", "error", label, ", ".join(needs), lacking, "", args, path=path)
+    elif unknown:
+        yield Finding("EW-FAB-026", "warning", label, ", ".join(needs), unknown, "", args, path=path)
+    if switch.switch_class != DATA_CENTRE_CLASS:
+        severity: Severity = "warning" if regime == "tcp" else "error"
+        yield Finding("EW-FAB-009", severity, label, DATA_CENTRE_CLASS, switch.switch_class, "", args, path=path)
 
 
 def _has(switch: SwitchFacts, need: str) -> bool | None:
     """Whether the data sheet says so; None when it is silent."""
-    return {"PFC": switch.pfc, "ECN": switch.ecn, "credit flow control": switch.credit}[need]
+    return {"PFC": switch.pfc, "ECN": switch.ecn, "credits": switch.credit}[need]
 
 
 def _judge_transport(site: Site) -> Iterator[Finding]:
@@ -195,16 +142,16 @@ def _judge_transport(site: Site) -> Iterator[Finding]:
     if site.transport == "tcp":
         for job in site.jobs:
             if job.kind == "training":
-                yield Finding("EW-FAB-010", "error", job.name, "roce or infiniband", "tcp")
+                yield Finding("EW-FAB-010", "error", job.name, "roce or infiniband", "tcp", path="transport")
 
 
 def _judge_boxes(inputs: FabricInputs) -> Iterator[Finding]:
     """Boxes in room links that RDMA does not go well with, before any job is placed; with jobs, `placement` judges
     the paths in use.
     """
-    for link in inputs.room_links:
-        for box in link.boxes:
+    for index, link in enumerate(inputs.room_links):
+        for number, box in enumerate(link.boxes):
             limit, full = box.rate_limit_bps, link.count * link.rate_bps
-            if box.kind in STATEFUL_KINDS or (limit is not None and limit < full):
-                args = {"link": " - ".join(link.between), "kind": box.kind.replace("_", " ")}
-                yield Finding("EW-FAB-027", "warning", box.name, full, limit, "bit/s", args)
+            if box.is_stateful or (limit is not None and limit < full):
+                args, path = {"link": link_name(link), "kind": box.kind}, f"room_links[{index}].boxes[{number}]"
+                yield Finding("EW-FAB-027", "warning", box.name, full, limit, "bit/s", args, path=path)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from eastwest.decision import Decision
 from eastwest.finding import Finding
+from eastwest.spec.hosts import BoxWish
 
 
 class NodeKind(IntEnum):
@@ -107,13 +108,17 @@ class Rack:
 
 @dataclass(frozen=True, slots=True)
 class RoomLink:
-    """Links between two rooms as built: the boxes in their path limit `rate_bps` when they say so."""
+    """Links between two rooms as built: `cable_rate_bps` of all cables together, `rate_bps` what the boxes in their
+    path let through of it; `path` is the key of the site file that asks for them.
+    """
 
     rooms: tuple[int, int]
     distance_m: float
     n_links: int
+    cable_rate_bps: int
     rate_bps: int
-    boxes: tuple[Mapping[str, Any], ...] = ()
+    boxes: tuple[BoxWish, ...] = ()
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)

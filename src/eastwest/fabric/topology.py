@@ -34,4 +34,4 @@ def _islands(fabric: Fabric) -> list[Finding]:
     if len(lost) == 0 or any(finding.code in SHORT_OF_PORTS for finding in fabric.findings):
         return []
     args = {"server": fabric.names[int(lost[0])], "from_server": fabric.names[0]}
-    return [Finding("EW-FAB-019", "error", "fabric", 0, len(lost), "servers", args)]
+    return [Finding("EW-FAB-019", "error", "fabric", 0, len(lost), "servers", args, path="fabric")]

@@ -231,7 +231,7 @@ def _fabric_facts(fabric: Fabric) -> dict[str, Any]:
                 "distance_m": link.distance_m,
                 "links": link.n_links,
                 "rate_bps": link.rate_bps,
-                "boxes": [dict(box) for box in link.boxes],
+                "boxes": [box.model_dump() | {"is_stateful": box.is_stateful} for box in link.boxes],
             }
             for link in fabric.room_links
         ],

@@ -5,47 +5,52 @@ from __future__ import annotations
 import numpy as np
 
 from eastwest.fabric.bottleneck import bottleneck
-from eastwest.fabric.suitability import slot_payload_bps
+from eastwest.fabric.slots import nic_slot_payload_bps
 from eastwest.fabric.tables import Fabric, NodeKind
-from eastwest.policy import Policy
+from eastwest.policy import Policy, mtu
+from eastwest.spec.qos import Transport
 from eastwest.spec.resolve import ServerFacts
 from eastwest.spec.site import Site
 from eastwest.targets import Target, Targets
 from eastwest.units import BITS_PER_BYTE, GIGA
 from eastwest.workload.ledger import Grid, LedgerRow
 
-ETHERNET_OVERHEAD_BYTES = 38  # preamble 8, header 14, FCS 4, inter-frame gap 12 (IEEE 802.3)
+WIRE_OVERHEAD_BYTES = mtu.ETHERNET_OVERHEAD_BYTES + mtu.PREAMBLE_AND_GAP_BYTES  # of a frame, in no MTU: 38
 ROCE_OVERHEAD_BYTES = 44  # IPv4 20, UDP 8, BTH 12, ICRC 4 (InfiniBand annex A17)
 INFINIBAND_OVERHEAD_BYTES = 26  # LRH 8, BTH 12, ICRC 4, VCRC 2 (InfiniBand volume 1)
 TCP_OVERHEAD_BYTES = 52  # IPv4 20, TCP 20, time stamps 12
-RDMA_MTU_BYTES = 4096
 MEASURED_SHARE = (
     0.98  # perftest reaches 98 % of the payload rate: 48 of 49.0 GB/s at 400G, as users and maintainers accept it
 )
 COLLECTIVE_PASS = 0.90  # 90 % of the ceiling passes; large rings on healthy fabrics lie at 0.90-0.96
-ICMP_OVERHEAD_BYTES = 28  # IPv4 20, ICMP 8
 MIN_SERVERS_OF_A_FABRIC = 2
 RING_BYTES = 10**9  # any size: the rate does not depend on it
 
 
-def payload_ratio(transport: str, mtu_bytes: int = RDMA_MTU_BYTES) -> float:
-    """Payload bytes over bytes on the wire for full packets of one transport."""
+def payload_ratio(transport: Transport, mtu_bytes: int) -> float:
+    """Payload bytes over bytes on the wire for full packets of one transport.
+
+    `mtu_bytes` is the RDMA path MTU (payload of a packet), for TCP the IP MTU (payload and headers).
+    """
     if transport == "infiniband":
         return mtu_bytes / (mtu_bytes + INFINIBAND_OVERHEAD_BYTES)
-    headers = ROCE_OVERHEAD_BYTES if transport == "roce" else TCP_OVERHEAD_BYTES
-    return mtu_bytes / (mtu_bytes + headers + ETHERNET_OVERHEAD_BYTES)
+    if transport == "tcp":
+        return (mtu_bytes - TCP_OVERHEAD_BYTES) / (mtu_bytes + WIRE_OVERHEAD_BYTES)
+    return mtu_bytes / (mtu_bytes + ROCE_OVERHEAD_BYTES + WIRE_OVERHEAD_BYTES)
 
 
-def nic_payload_bytes_per_s(server: ServerFacts, transport: str, slot_bps: float | None) -> float:
-    """Bytes/s of payload that one NIC can carry: the slower of its wire and its slot."""
-    wire_bytes_per_s = server.nic_rate_bps / BITS_PER_BYTE * payload_ratio(transport)
+def nic_payload_bytes_per_s(nic_rate_bps: int, ratio: float, slot_bps: float | None) -> float:
+    """Bytes/s of payload that one NIC can carry: the slower of its wire, of which `ratio` is payload, and its slot."""
+    wire_bytes_per_s = nic_rate_bps / BITS_PER_BYTE * ratio
     slot_bytes_per_s = slot_bps / BITS_PER_BYTE if slot_bps else wire_bytes_per_s
     return min(wire_bytes_per_s, slot_bytes_per_s)
 
 
 def derive_targets(site: Site, server: ServerFacts, fabric: Fabric, policy: Policy) -> Targets:
     """Every limit of this design, from single links to all nodes."""
-    nic_bytes_per_s = nic_payload_bytes_per_s(server, site.transport, _slot_bps(server))
+    mtu_bytes = policy.host_mtu_bytes if site.transport == "tcp" else policy.rdma_mtu_bytes
+    ratio = payload_ratio(site.transport, mtu_bytes)
+    nic_bytes_per_s = nic_payload_bytes_per_s(server.nic_rate_bps, ratio, nic_slot_payload_bps(server))
     rows = [
         *_bandwidth(site, server, fabric, nic_bytes_per_s),
         *_mtu(site, policy),
@@ -53,13 +58,6 @@ def derive_targets(site: Site, server: ServerFacts, fabric: Fabric, policy: Poli
         *_cabling(fabric),
     ]
     return Targets(tuple(rows))
-
-
-def _slot_bps(server: ServerFacts) -> float | None:
-    """Payload bit/s of the NIC's slot; None when the generation is not known."""
-    if server.pcie_generation is None:
-        return None
-    return slot_payload_bps(server.pcie_generation, server.pcie_lanes, server.max_payload_bytes)
 
 
 def _bandwidth(site: Site, server: ServerFacts, fabric: Fabric, nic_bytes_per_s: float) -> list[Target]:
@@ -76,8 +74,9 @@ def _bandwidth(site: Site, server: ServerFacts, fabric: Fabric, nic_bytes_per_s:
     )
     if fabric.n_servers < MIN_SERVERS_OF_A_FABRIC:
         return [nic]
-    rates = _ring_rates(fabric, nic_bytes_per_s * MEASURED_SHARE)
-    pair, everyone = rates
+    # Links between switches are derated like NICs: to the payload that perftest measures.
+    derating = nic_bytes_per_s * MEASURED_SHARE * BITS_PER_BYTE / fabric.nic_rate_bps
+    pair, everyone = (_ring_rate(fabric, n_servers) * derating for n_servers in (2, fabric.n_servers))
     return [
         nic,
         _all_reduce("pair", server, "2 servers, NCCL_ALGO=Ring", pair),
@@ -86,20 +85,12 @@ def _bandwidth(site: Site, server: ServerFacts, fabric: Fabric, nic_bytes_per_s:
     ]
 
 
-def _ring_rates(fabric: Fabric, nic_bytes_per_s: float) -> tuple[float, float]:
-    """Ceiling of ring all-reduce busbw (bytes/s) on the first two servers and on all, from the most loaded link.
-
-    A ring in server order crosses each leaf and each room link once each way, so oversubscription costs it only where
-    one server's share does not fit; NICs are derated to the payload that perftest measures, links between switches
-    likewise.
-    """
-    derating = nic_bytes_per_s * BITS_PER_BYTE / fabric.nic_rate_bps
-    return tuple(_ring_rate(fabric, n_servers) * derating for n_servers in (2, fabric.n_servers))  # type: ignore[return-value]
-
-
 def _ring_rate(fabric: Fabric, n_servers: int) -> float:
     """busbw (bytes/s at line rate) of a ring over the first `n_servers`: bytes sent per GPU over the busiest link's
     time.
+
+    A ring in server order crosses each leaf and each room link once each way, so oversubscription costs it only where
+    one server's share does not fit.
     """
     n_gpus = n_servers * fabric.gpus_per_server
     row = LedgerRow("acceptance", "ring", "dp", "all GPUs", n_gpus, "all_reduce", RING_BYTES, 1, RING_BYTES, "step")
@@ -153,14 +144,14 @@ def _mtu(site: Site, policy: Policy) -> list[Target]:
     """The largest packet that must pass end to end without fragments."""
     if site.transport == "infiniband":
         return []
-    mtu = policy.host_mtu_bytes
+    payload_bytes = mtu.ping_payload(policy.host_mtu_bytes)
     return [
         Target(
             id="mtu.path",
             kind="equal",
-            value=mtu - ICMP_OVERHEAD_BYTES,
+            value=payload_bytes,
             unit="bytes",
-            test=f"ping -M do -s {mtu - ICMP_OVERHEAD_BYTES} <peer>",
+            test=f"ping -M do -s {payload_bytes} <peer>",
             because="host MTU less 20 bytes of IPv4 and 8 of ICMP must pass on every path, unfragmented",
             formula="mtu - 28",
         )

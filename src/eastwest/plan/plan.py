@@ -87,10 +87,9 @@ def make_plan(loaded: LoadedSite | Site) -> Plan:
 
 
 def quote(finding: Finding, loaded: LoadedSite) -> Finding:
-    """The same finding with the user's own line as evidence, when its subject is a path of the site file and it has
-    none yet.
+    """The same finding with the user's own line as evidence, when it is about a key of the site file and has none
+    yet.
     """
-    if finding.evidence:
+    if finding.evidence or not finding.path:
         return finding
-    path = finding.args.get("path") or finding.subject
-    return replace(finding, evidence=loaded.evidence(str(path)))
+    return replace(finding, evidence=loaded.evidence(finding.path))

@@ -22,12 +22,7 @@ from eastwest.units import BITS_PER_BYTE, KIBI, US_PER_S
 from eastwest.workload.ledger import JobLedger, LedgerRow
 from eastwest.workload.profile import ASSUMED_COMPUTE_RATIO
 
-GEMM_EFFICIENCY = (
-    0.55  # share of dense peak that training kernels reach together; A100 and H100 runs of Megatron-LM lie at 0.5-0.6
-)
-NETWORK_EFFICIENCY = (
-    0.92  # busbw of large NCCL rings over NIC line rate; published four-node and larger runs lie at 0.90-0.96
-)
+NETWORK_EFFICIENCY = 0.92  # busbw of large NCCL rings over NIC line rate; published runs of four nodes up: 0.90-0.96
 SCALE_UP_EFFICIENCY = 0.80  # ring busbw inside one 8-GPU server over one-way link rate: 367 of 450 GB/s on H200
 HBM_EFFICIENCY = 0.80  # share of memory bandwidth that decode kernels stream at
 # NCCL's tuning table, ring, per step: Simple protocol for large messages, LL for small ones.
@@ -132,7 +127,7 @@ def _invalid(site: Site, fabric: Fabric) -> tuple[str, ...]:
     reasons = []
     if site.transport == "tcp":
         reasons.append("TCP: loss, slow start and retransmission time-outs are not in it; the times are a floor")
-    if any(box.get("rate_limit_bps") for link in fabric.room_links for box in link.boxes):
+    if any(box.rate_limit_bps for link in fabric.room_links for box in link.boxes):
         reasons.append("a rate-limited box drops or delays bursts; only its average rate is in it")
     return tuple(reasons)
 

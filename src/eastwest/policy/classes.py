@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 from eastwest.errors import UsageError
@@ -111,7 +112,8 @@ def classes_of(regime: LossRegime, wish: QosWish, separate_inference: bool) -> t
         marked.append(_trimmed())
     taken: frozenset[int] = frozenset().union(*(row.dscps for row in marked))
     if sum(len(row.dscps) for row in marked) != len(taken):
-        raise UsageError("two traffic classes share a DSCP", hint="; ".join(clashes(wish, separate_inference)))
+        shared = (f"{row.one.name} and {row.other.name}" for row in clashes(wish, separate_inference, regime))
+        raise UsageError("two traffic classes share a DSCP", hint="; ".join(shared))
     return (*marked, _best_effort(frozenset(range(N_DSCP)) - taken, marked))
 
 
@@ -233,28 +235,40 @@ def inference_priority(roce_priority: int) -> int:
     return INFERENCE_PRIORITY if roce_priority != INFERENCE_PRIORITY else SPARE_PRIORITY
 
 
-def clashes(wish: QosWish, separate_inference: bool) -> tuple[str, ...]:
-    """Marks that two classes would share, in words; empty when there is none.
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Who has a DSCP: `name` as people say it, `key` of the site file's `qos` that sets it ("" when none does)."""
 
-    >>> clashes(QosWish.model_validate({"dscp": 48}), False)
-    ('RoCE data and CNP are both DSCP 48', 'RoCE data has DSCP 48, which routing protocols use')
+    name: str
+    dscp: int
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """Two kinds of traffic with one DSCP."""
+
+    one: Mark
+    other: Mark
+
+
+def clashes(wish: QosWish, separate_inference: bool, regime: LossRegime = "lossless") -> tuple[Clash, ...]:
+    """Pairs of classes that would share a DSCP; CNPs may share that of the control plane. Empty when there is none.
+
+    >>> [(row.one.name, row.other.name) for row in clashes(QosWish.model_validate({"dscp": 48}), False)]
+    [('RoCE data', 'CNP'), ('RoCE data', 'routing protocols')]
     """
-    marks = {"RoCE data": roce_marks(wish)[0], "CNP": cnp_dscp(wish)}
+    roce, cnp = Mark("RoCE data", roce_marks(wish)[0], "dscp"), Mark("CNP", cnp_dscp(wish), "cnp_dscp")
+    data = [roce]
     if separate_inference:
-        marks["inference"] = INFERENCE_DSCP if wish.inference_dscp is None else wish.inference_dscp
-    names = list(marks)
-    found = [
-        f"{one} and {other} are both DSCP {marks[one]}"
-        for i, one in enumerate(names)
-        for other in names[i + 1 :]
-        if marks[one] == marks[other]
-    ]
-    found += [
-        f"{name} has DSCP {dscp}, which routing protocols use"
-        for name, dscp in marks.items()
-        if name != "CNP" and dscp in CONTROL_DSCPS
-    ]
-    return tuple(found)
+        dscp = INFERENCE_DSCP if wish.inference_dscp is None else wish.inference_dscp
+        data.append(Mark("inference data", dscp, "inference_dscp"))
+    control = [Mark("routing protocols", dscp, "") for dscp in sorted(CONTROL_DSCPS)]
+    pairs = [*combinations(data, 2), *((one, other) for one in data for other in (cnp, *control))]
+    if regime == "spray-trim":
+        trimmed = Mark("trimmed packets", TRIMMED_DSCP, "")
+        pairs += [(one, trimmed) for one in (*data, cnp)]
+    return tuple(Clash(one, other) for one, other in pairs if one.dscp == other.dscp)
 
 
 def lossless_priorities(classes: tuple[TrafficClass, ...]) -> frozenset[int]:

@@ -20,10 +20,10 @@ from eastwest.policy.classes import (
 )
 from eastwest.policy.ecn import Rule, Thresholds
 from eastwest.policy.rtt import HOST_LATENCY_S, SWITCH_LATENCY_S, RoundTrip
-from eastwest.policy.settings import LoadBalancing, Role
+from eastwest.policy.settings import Role
 from eastwest.policy.settings_host import EnvironmentVariable
 from eastwest.policy.settings_subnet import SubnetSettings
-from eastwest.spec.qos import LossRegime, QosWish
+from eastwest.spec.qos import LoadBalancing, LossRegime, QosWish
 from eastwest.spec.site import Site
 from eastwest.units import format_port_rate, format_size
 

@@ -31,12 +31,12 @@ from eastwest.policy.roles import (
     queue_plans,
 )
 from eastwest.policy.rtt import RoundTrip, base_rtt
-from eastwest.policy.settings import DeviceSettings, LoadBalancing, Role
+from eastwest.policy.settings import DeviceSettings, Role
 from eastwest.policy.settings_host import EnvironmentVariable
 from eastwest.policy.settings_subnet import SubnetSettings
 from eastwest.policy.underlay import lldp
-from eastwest.spec.qos import LossRegime, QosWish
-from eastwest.spec.resolve import TierName, switch_of_tier
+from eastwest.spec.qos import LoadBalancing, LossRegime, QosWish
+from eastwest.spec.resolve import TierName, regime_of, switch_of_tier
 from eastwest.spec.site import Site
 from eastwest.workload.ledger import Ledger
 
@@ -82,7 +82,7 @@ def derive(site: Site, fabric: Fabric, ledger: Ledger) -> Policy:
     """
     regime = regime_of(site)
     separate = separates_inference(site, ledger)
-    findings = [*judge.judge_regime(site), *judge.judge_marks(site.qos, separate)]
+    findings = [*judge.judge_regime(site), *judge.judge_marks(site.qos, separate, regime)]
     chosen = _choose(site, fabric, regime, separate, _usable(site.qos, findings))
     mtus, rows = chosen.mtus, chosen.rows
     nic = nic_for(regime, chosen.wish, rows, mtus.host_bytes, fabric.nic_rate_bps)
@@ -115,7 +115,21 @@ def _choose(site: Site, fabric: Fabric, regime: LossRegime, separate: bool, wish
     env = nccl.environment(regime, max(1, fabric.nics_per_server), fabric.family, how, roce_marks(wish)[0])
     subnet = _subnet(fabric, rows, how) if regime == "infiniband" else None
     return _Choice(
-        site, fabric, regime, separate, wish, rows, mtus, how, because, inputs, memories, trip, limits, env, subnet
+        site=site,
+        fabric=fabric,
+        regime=regime,
+        separate=separate,
+        wish=wish,
+        rows=rows,
+        mtus=mtus,
+        how=how,
+        how_because=because,
+        inputs=inputs,
+        memories=memories,
+        trip=trip,
+        limits=limits,
+        env=env,
+        subnet=subnet,
     )
 
 
@@ -132,14 +146,6 @@ def _decisions(c: _Choice) -> list[Decision]:
         *decide.nccl_decisions(c.env),
         *(decide.subnet_decisions(c.subnet, c.fabric.family) if c.subnet else ()),
     ]
-
-
-def regime_of(site: Site) -> LossRegime:
-    """The wished loss regime, else the transport's usual one."""
-    if site.loss_regime is not None:
-        return site.loss_regime
-    usual: dict[str, LossRegime] = {"roce": "lossless", "infiniband": "infiniband", "tcp": "tcp"}
-    return usual[site.transport]
 
 
 def separates_inference(site: Site, ledger: Ledger) -> bool:
@@ -266,7 +272,7 @@ def _findings(c: _Choice) -> list[Finding]:
         if row.n_lossless:
             mine = {use.rate_bps: c.limits[use.rate_bps] for use in row.uses}
             shared = c.memories[role].fit.shared_bytes
-            found += judge.judge_thresholds(mine, buffers.DEFAULT_ALPHA, shared, role)
+            found += judge.judge_thresholds(mine, buffers.DEFAULT_ALPHA, shared, role, c.wish)
             found += judge.judge_watchdog(c.wish, row.n_ports, role)
     if c.regime not in ("infiniband", "tcp"):
         found += judge.judge_mtu(c.mtus.host_bytes, c.mtus.max_bytes)

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import hashlib
 
-from eastwest.policy.settings import HashSettings, LoadBalancing
-from eastwest.spec.qos import LossRegime
+from eastwest.policy.settings import HashSettings
+from eastwest.spec.qos import LoadBalancing, LossRegime
 
 FIVE_TUPLE = frozenset({"src_ip", "dst_ip", "protocol", "src_port", "dst_port"})
 FIELDS = FIVE_TUPLE | {"rdma_qp"}  # destination QP of the BTH: RoCE has one UDP port pair per QP at best

@@ -5,21 +5,16 @@ watchdog against BFD.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from eastwest.finding import Finding
 from eastwest.policy import ecn, mtu, watchdog
-from eastwest.policy.classes import RESERVED_PRIORITIES, clashes, inference_priority, roce_marks
+from eastwest.policy.classes import RESERVED_PRIORITIES, Clash, clashes, roce_marks
 from eastwest.policy.ecn import Thresholds
 from eastwest.policy.settings import Role
-from eastwest.spec.qos import QosWish
+from eastwest.spec.qos import REGIMES_OF_TRANSPORT, LossRegime, QosWish
 from eastwest.spec.site import Site
 from eastwest.units import format_port_rate, format_size, format_time
-
-REGIMES_OF_TRANSPORT = {
-    "roce": ("lossless", "ecn-only", "spray-trim"),
-    "infiniband": ("infiniband",),
-    "tcp": ("tcp", "ecn-only"),
-}
 
 
 def judge_regime(site: Site) -> list[Finding]:
@@ -28,27 +23,30 @@ def judge_regime(site: Site) -> list[Finding]:
     if site.loss_regime is None and len(allowed) == 1:
         return []
     if site.loss_regime is None:
-        return [Finding("EW-POL-001", "info", "loss_regime", None, allowed[0], "", {"transport": site.transport})]
+        args = {"transport": site.transport}
+        return [Finding("EW-POL-001", "info", "loss_regime", None, allowed[0], "", args, path="loss_regime")]
     if site.loss_regime not in allowed:
-        args = {"transport": site.transport, "allowed": ", ".join(allowed)}
-        return [Finding("EW-POL-013", "error", "loss_regime", allowed[0], site.loss_regime, "", args)]
+        words, path = {"transport": site.transport, "allowed": ", ".join(allowed)}, "loss_regime"
+        return [Finding("EW-POL-013", "error", path, allowed[0], site.loss_regime, "", words, path=path)]
     return []
 
 
-def judge_marks(wish: QosWish, separate_inference: bool) -> list[Finding]:
+def judge_marks(wish: QosWish, separate_inference: bool, regime: LossRegime = "lossless") -> list[Finding]:
     """Marks and priorities that two classes would share, or that belong to network control."""
-    found = [
-        Finding("EW-POL-005", "error", "qos.dscp", None, None, "", {"clash": text})
-        for text in clashes(wish, separate_inference)
-    ]
+    found = [_shared_mark(clash, wish) for clash in clashes(wish, separate_inference, regime)]
     _, priority = roce_marks(wish)
-    if priority in RESERVED_PRIORITIES:
-        found.append(Finding("EW-POL-006", "error", "qos.priority", "1-5", priority))
-    elif priority == 0:
-        found.append(Finding("EW-POL-007", "error", "qos.priority", "1-5", 0))
-    if separate_inference and priority == inference_priority(priority):
-        found.append(Finding("EW-POL-006", "error", "qos.priority", "1-5", priority))
+    code = "EW-POL-006" if priority in RESERVED_PRIORITIES else "EW-POL-007" if priority == 0 else ""
+    if code:
+        path = "qos.priority" if wish.priority is not None else "qos.dscp"
+        found.append(Finding(code, "error", path, "1-5", priority, path=path))
     return found
+
+
+def _shared_mark(clash: Clash, wish: QosWish) -> Finding:
+    keys = [key for key in (clash.one.key, clash.other.key) if key and getattr(wish, key) is not None]
+    args = {"one": clash.one.name, "other": clash.other.name}
+    path = f"qos.{keys[-1]}" if keys else "qos"
+    return Finding("EW-POL-005", "error", path, None, clash.one.dscp, "dscp", args, path=path)
 
 
 def judge_mtu(host_mtu_bytes: int, limits: Mapping[Role, int]) -> list[Finding]:
@@ -56,7 +54,7 @@ def judge_mtu(host_mtu_bytes: int, limits: Mapping[Role, int]) -> list[Finding]:
     role, bytes.
     """
     found = [
-        Finding("EW-POL-008", "error", role, limit, host_mtu_bytes, "bytes", {"role": role})
+        Finding("EW-POL-008", "error", role, limit, host_mtu_bytes, "bytes", {"role": role}, path="qos.mtu")
         for role, limit in limits.items()
         if not mtu.passes(host_mtu_bytes, limit)
     ]
@@ -64,15 +62,21 @@ def judge_mtu(host_mtu_bytes: int, limits: Mapping[Role, int]) -> list[Finding]:
     allowed = mtu.roce_mtu(host_mtu_bytes)
     if allowed != best:
         args = {"mtu": host_mtu_bytes, "needed": best + mtu.ROCE_HEADERS_BYTES}
-        found.append(Finding("EW-POL-014", "warning", "qos.mtu", best, allowed or 0, "bytes", args))
+        found.append(Finding("EW-POL-014", "warning", "qos.mtu", best, allowed or 0, "bytes", args, path="qos.mtu"))
     return found
 
 
-def judge_thresholds(limits: Mapping[int, Thresholds], alpha: float, shared_bytes: int, role: str) -> list[Finding]:
+def judge_thresholds(
+    limits: Mapping[int, Thresholds], alpha: float, shared_bytes: int, role: str, wish: QosWish
+) -> list[Finding]:
     """ECN against itself, against the BDP, and against PFC on one role's memory; shared memory at or below zero is
     judged elsewhere.
+
+    `limits` are thresholds by rate in bit/s; `wish` says which of them the user gave.
     """
     found = []
+    wished = [key for key in ("kmin", "kmax") if getattr(wish, f"{key}_bytes") is not None]
+    path = f"qos.{wished[0]}" if wished else f"fabric.{role}"
     for rate, row in limits.items():
         subject = f"{role} {format_port_rate(rate)}"
         words = {
@@ -81,21 +85,21 @@ def judge_thresholds(limits: Mapping[int, Thresholds], alpha: float, shared_byte
             "bdp": format_size(row.bdp_bytes),
         }
         if row.kmin_bytes >= row.kmax_bytes:
-            found.append(Finding("EW-POL-002", "error", subject, row.kmax_bytes, row.kmin_bytes, "bytes", words))
+            kmin, kmax = row.kmin_bytes, row.kmax_bytes
+            found.append(Finding("EW-POL-002", "error", subject, kmax, kmin, "bytes", words, path=path))
             continue
         depth = ecn.judge(row.kmin_bytes, row.kmax_bytes, row.bdp_bytes)
         if row.rule == "site" and depth != "plausible":
             code = "EW-POL-015" if depth == "shallow" else "EW-POL-016"
-            found.append(Finding(code, "warning", subject, row.bdp_bytes, row.kmin_bytes, "bytes", words))
+            at = path if depth == "shallow" or wish.kmax_bytes is None else "qos.kmax"
+            found.append(Finding(code, "warning", subject, row.bdp_bytes, row.kmin_bytes, "bytes", words, path=at))
         if shared_bytes > 0:
-            found += _against_pfc(row, alpha, shared_bytes, subject, words)
+            acts = ecn.order(row.kmin_bytes, row.kmax_bytes, alpha, shared_bytes)
+            found += [replace(one, path=path) for one in _against_pfc(row, acts, subject, words)]
     return found
 
 
-def _against_pfc(
-    row: Thresholds, alpha: float, shared_bytes: int, subject: str, words: dict[str, str]
-) -> list[Finding]:
-    acts = ecn.order(row.kmin_bytes, row.kmax_bytes, alpha, shared_bytes)
+def _against_pfc(row: Thresholds, acts: ecn.Order, subject: str, words: dict[str, str]) -> list[Finding]:
     xoff = {**words, "xoff": format_size(acts.xoff_one_bytes), "queues": str(acts.queues_below_kmax)}
     if not acts.ecn_first:
         return [Finding("EW-POL-003", "error", subject, acts.xoff_one_bytes, row.kmin_bytes, "bytes", xoff)]
@@ -107,13 +111,15 @@ def _against_pfc(
 
 def judge_watchdog(wish: QosWish, n_ports: int, role: str) -> list[Finding]:
     """Watchdog times against BFD and against what devices accept."""
-    settings = watchdog.settings_for(n_ports, wish.watchdog_detect_s)
-    found = [
-        Finding("EW-POL-017", "warning", role, watchdog.BFD.detection_s, settings.detect_s, "s", {"relation": text})
-        for text in watchdog.conflicts(settings, watchdog.BFD)
-    ]
+    wished_s, bfd_s = wish.watchdog_detect_s, watchdog.BFD.detection_s
+    detect_s = watchdog.timing(n_ports).detect_s if wished_s is None else wished_s
+    path = f"fabric.{role}" if wished_s is None else "qos.watchdog_detect"
+    found = []
+    if detect_s >= bfd_s:
+        words = {"detect": format_time(detect_s), "bfd": format_time(bfd_s)}
+        found.append(Finding("EW-POL-017", "warning", role, bfd_s, detect_s, "s", words, path=path))
     low, high = watchdog.DETECT_RANGE_S
-    if settings.detect_s is not None and not low <= settings.detect_s <= high:
-        args = {"low": format_time(low), "high": format_time(high), "detect": format_time(settings.detect_s)}
-        found.append(Finding("EW-POL-018", "warning", role, low, settings.detect_s, "s", args))
+    if not low <= detect_s <= high:
+        args = {"low": format_time(low), "high": format_time(high), "detect": format_time(detect_s)}
+        found.append(Finding("EW-POL-018", "warning", role, low, detect_s, "s", args, path=path))
     return found

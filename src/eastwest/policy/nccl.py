@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from eastwest.policy import tc
 from eastwest.policy.host import device_names
-from eastwest.policy.settings import LoadBalancing
 from eastwest.policy.settings_host import EnvironmentVariable
 from eastwest.registry import nearest
-from eastwest.spec.qos import LossRegime
+from eastwest.spec.qos import LoadBalancing, LossRegime
 from eastwest.units import US_PER_S, format_time
 
 ACK_TIMEOUT_UNIT_S = 4.096 / US_PER_S  # InfiniBand architecture 12.7.34: timeout = 4.096 us x 2**t

@@ -21,11 +21,11 @@ from eastwest.finding import Finding
 from eastwest.policy.classes import TrafficClass, lossless_priorities
 from eastwest.policy.ecn import Thresholds
 from eastwest.policy.faces import FACES, ROLE_OF_KIND, Face, face_numbers, role_of
-from eastwest.policy.settings import DeviceSettings, LoadBalancing, PfcSettings, PortSettings, PriorityGroup, Role
+from eastwest.policy.settings import DeviceSettings, PfcSettings, PortSettings, PriorityGroup, Role
 from eastwest.policy.settings_host import HostSettings
 from eastwest.policy.settings_subnet import SubnetSettings
 from eastwest.policy.underlay import bgp_for
-from eastwest.spec.qos import LossRegime
+from eastwest.spec.qos import LoadBalancing, LossRegime
 from eastwest.units import format_port_rate
 
 PortKey = tuple[Face, int]

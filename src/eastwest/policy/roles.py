@@ -198,15 +198,21 @@ def _headroom_decision(inputs: RoleInputs, memory: RoleMemory, use: FaceUse) -> 
 
 def findings_for(inputs: RoleInputs, memory: RoleMemory) -> list[Finding]:
     """What is wrong or assumed about the role's memory."""
-    fit, found = memory.fit, []
+    fit, found, path = memory.fit, [], f"fabric.{inputs.role}"
     args = {"headroom": format_size(fit.headroom_bytes), "total": format_size(fit.total_bytes), "groups": fit.n_groups}
     if not fit.fits:
-        found.append(Finding("EW-POL-009", "error", inputs.role, fit.total_bytes, fit.headroom_bytes, "bytes", args))
+        found.append(
+            Finding("EW-POL-009", "error", inputs.role, fit.total_bytes, fit.headroom_bytes, "bytes", args, path=path)
+        )
     elif fit.tight:
-        found.append(Finding("EW-POL-010", "warning", inputs.role, fit.total_bytes, fit.headroom_bytes, "bytes", args))
+        found.append(
+            Finding("EW-POL-010", "warning", inputs.role, fit.total_bytes, fit.headroom_bytes, "bytes", args, path=path)
+        )
     if memory.memory.assumed and memory.headrooms:
         size = {"total": format_size(memory.memory.total_bytes), "switch": inputs.facts.label}
-        found.append(Finding("EW-POL-011", "info", inputs.role, None, memory.memory.total_bytes, "bytes", size))
+        total = memory.memory.total_bytes
+        found.append(Finding("EW-POL-011", "info", inputs.role, None, total, "bytes", size, path=path))
     if inputs.n_lossless and inputs.facts.watchdog is False:
-        found.append(Finding("EW-POL-012", "warning", inputs.role, True, False, "", {"switch": inputs.facts.label}))
+        switch = {"switch": inputs.facts.label}
+        found.append(Finding("EW-POL-012", "warning", inputs.role, True, False, "", switch, path=path))
     return found

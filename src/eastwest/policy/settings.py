@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from eastwest.policy.settings_routing import BgpSettings, LldpSettings, TunnelSettings
+from eastwest.spec.qos import LoadBalancing
 
 Role = Literal["leaf", "spine", "core", "box", "unknown"]
 Trust = Literal["dscp", "pcp", "both", "none"]
@@ -27,7 +28,6 @@ Fec = Literal["rs", "fc", "none", "auto"]
 SchedulerKind = Literal["strict", "dwrr", "wrr"]
 PoolDirection = Literal["ingress", "egress", "both"]
 WatchdogAction = Literal["drop", "forward", "alert", "errdisable"]
-LoadBalancing = Literal["ecmp", "flowlet", "adaptive", "spray"]
 Section = Literal[
     "ports",
     "mtu",

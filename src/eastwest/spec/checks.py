@@ -15,15 +15,11 @@ from eastwest.spec.catalogue_models import Kind
 from eastwest.spec.checks_jobs import JOB_CHECKS
 from eastwest.spec.document import Flaw, Path
 from eastwest.spec.hosts import ServerWish
-from eastwest.spec.resolve import resolve_server
+from eastwest.spec.qos import REGIMES_OF_TRANSPORT
+from eastwest.spec.resolve import gpus_of_servers, resolve_server, servers_of
 from eastwest.spec.site import Site
 from eastwest.spec.switches import SwitchWish, is_ports_by_rate
 
-REGIMES_OF_TRANSPORT: Mapping[str, tuple[str, ...]] = {
-    "roce": ("lossless", "ecn-only", "spray-trim"),
-    "infiniband": ("infiniband",),
-    "tcp": ("tcp",),
-}
 SWITCH_KEYS = ("switch", "leaf", "spine", "core")
 _CODE_OF_KIND: Mapping[Kind, str] = {
     "server": "EW-SITE-061",
@@ -93,7 +89,7 @@ def contradictions(site: Site) -> list[Flaw]:
     flaws = [flaw for check in (*_SITE_CHECKS, *_HOST_CHECKS) for flaw in check(site)]
     if any(flaw.code == "EW-SITE-082" for flaw in flaws):
         return flaws  # the number of GPUs is not known
-    gpus = sum(resolve_server(wish).gpus * wish.count for wish in site.servers)
+    gpus = gpus_of_servers(servers_of(site))
     return flaws + [flaw for job_check in JOB_CHECKS for flaw in job_check(site, gpus)]
 
 
@@ -153,7 +149,7 @@ def _rack_places(site: Site) -> Iterator[Flaw]:
 
 def _switches(site: Site) -> Iterator[Flaw]:
     wishes = {key: getattr(site.fabric, key) for key in SWITCH_KEYS}
-    if wishes["switch"] is None and wishes["leaf"] is None:
+    if wishes["switch"] is None and (wishes["leaf"] is None or wishes["spine"] is None):
         yield Flaw("EW-SITE-080", None, ("fabric",), {"example": "switch: 64x400G"})
     for key, wish in wishes.items():
         if wish is not None and wish.model is None and (wish.ports is None or wish.rate_bps is None):

@@ -8,6 +8,8 @@ from pydantic import BeforeValidator, Field
 
 from eastwest.spec.quantities import Length, Name, Natural, Power, Rate, Ratio, Whole, Wish
 
+STATEFUL_KINDS = ("firewall", "load_balancer")  # boxes that track connections unless the site file says otherwise
+
 
 def _as_list(value: Any) -> Any:
     return value if isinstance(value, list) else [value]
@@ -45,7 +47,14 @@ class BoxWish(Wish):
     rate_limit_bps: Rate | None = Field(
         None, alias="rate_limit", description="most that all flows together get through it"
     )
-    sessions: Literal["stateful", "stateless"] = Field("stateful", description="whether it tracks connections")
+    sessions: Literal["stateful", "stateless"] | None = Field(
+        None, description="whether it tracks connections; firewalls and load balancers do when not given"
+    )
+
+    @property
+    def is_stateful(self) -> bool:
+        """Whether it tracks connections: as said, else by its kind."""
+        return self.kind in STATEFUL_KINDS if self.sessions is None else self.sessions == "stateful"
 
 
 class RoomLinkWish(Wish):

@@ -13,11 +13,15 @@ from eastwest.errors import InputError
 from eastwest.finding import Evidence
 from eastwest.spec import checks
 from eastwest.spec.document import Document, DocumentError, Flaw, Path, read_document
-from eastwest.spec.mistakes import findings_of_flaws, flaws_of_schema
+from eastwest.spec.mistakes import findings_of_flaws, flaws_of_schema, quoted
 from eastwest.spec.site import Site
 
 MAX_FILE_BYTES = 4 * 1_048_576  # a text of 1 Mi characters in UTF-8 has at most this many bytes
 _STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
+_STANDS_FOR: Mapping[Path, Path] = {  # the key that decides when the first is not written
+    **{("fabric", tier): ("fabric", "switch") for tier in ("leaf", "spine", "core")},
+    ("loss_regime",): ("transport",),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +43,17 @@ class LoadedSite:
         return f"{self.source}:{line}" if line else self.source
 
     def evidence(self, path: str) -> tuple[Evidence, ...]:
-        """The user's line for a path, or for the nearest mapping above it, as evidence; empty when there is none."""
+        """The user's line for a path, or for the nearest mapping above it, as evidence; empty when there is none.
+
+        `fabric.leaf` that is not written means the line of `fabric.switch`, `loss_regime` that of `transport`.
+        """
         line = self._nearest(path)
-        return (Evidence(self.source, line, self.lines[line - 1].strip()),) if line else ()
+        return (Evidence(self.source, line, quoted(self.lines[line - 1])),) if line else ()
 
     def _nearest(self, path: str) -> int | None:
         steps = _steps(path)
         while steps and steps not in self.line_numbers:
-            steps = steps[:-1]
+            steps = _STANDS_FOR.get(steps, steps[:-1])
         return self.line_numbers.get(steps) if steps else None
 
 

@@ -104,8 +104,13 @@ def _finding(flaw: Flaw, line: int | None, source: str, lines: Sequence[str]) ->
         observed=words.get("found"),
         unit=words.pop("unit", ""),
         args={"where": where, **words},
-        evidence=(Evidence(source, line, text.strip()[:MAX_QUOTED]),) if line else (),
+        evidence=(Evidence(source, line, quoted(text)),) if line else (),
     )
+
+
+def quoted(line: str) -> str:
+    """A line of the user's text as evidence repeats it: without blanks around it, cut when it is long."""
+    return line.strip()[:MAX_QUOTED]
 
 
 def flaws_of_schema(errors: Iterable[ErrorDetails], data: Any) -> list[Flaw]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -11,6 +12,12 @@ from eastwest.spec.quantities import Duration, Share, Size, Wish
 Transport = Literal["roce", "infiniband", "tcp"]
 LossRegime = Literal["lossless", "ecn-only", "spray-trim", "infiniband", "tcp"]
 LoadBalancing = Literal["ecmp", "flowlet", "adaptive", "spray"]
+# Loss regimes that go with a transport; the first is assumed when none is given.
+REGIMES_OF_TRANSPORT: Mapping[Transport, tuple[LossRegime, ...]] = {
+    "roce": ("lossless", "ecn-only", "spray-trim"),
+    "infiniband": ("infiniband",),
+    "tcp": ("tcp",),
+}
 Dscp = Annotated[int, Field(ge=0, le=63, strict=True)]
 Priority = Annotated[int, Field(ge=0, le=7, strict=True)]
 

@@ -5,11 +5,13 @@ What the user wrote wins over the catalogue; what neither gives is a named defau
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from eastwest.spec import catalogue
 from eastwest.spec.hosts import ServerWish
+from eastwest.spec.qos import REGIMES_OF_TRANSPORT, LossRegime
 from eastwest.spec.site import Site
 from eastwest.spec.switches import SwitchWish
 from eastwest.units import GIGA, format_port_rate
@@ -96,6 +98,21 @@ def usual_breakouts(port_rate_bps: int, lane_bps: int) -> tuple[tuple[int, int],
     """Splits of one port into 2, 4 or 8 equal parts that keep whole lanes."""
     lanes = max(1, port_rate_bps // lane_bps)
     return tuple((parts, port_rate_bps // parts) for parts in (2, 4, 8) if lanes % parts == 0)
+
+
+def regime_of(site: Site) -> LossRegime:
+    """The wished loss regime, else the usual one of the transport."""
+    return site.loss_regime or REGIMES_OF_TRANSPORT[site.transport][0]
+
+
+def servers_of(site: Site) -> tuple[ServerFacts, ...]:
+    """The site's server groups with the catalogue's values filled in. Raises UsageError for an unknown model."""
+    return tuple(resolve_server(wish) for wish in site.servers)
+
+
+def gpus_of_servers(groups: Iterable[ServerFacts]) -> int:
+    """GPUs (cards, 卡) of all server groups."""
+    return sum(group.count * group.gpus for group in groups)
 
 
 def resolve_server(wish: ServerWish) -> ServerFacts:

@@ -10,10 +10,11 @@ from pathlib import Path
 from eastwest.decision import Decision
 from eastwest.finding import Finding, sort_findings
 from eastwest.spec.jobs import TrainingWish
+from eastwest.spec.resolve import gpus_of_servers, servers_of
 from eastwest.spec.site import Site
 from eastwest.workload.inference import inference_ledger
 from eastwest.workload.ledger import JobLedger, Ledger
-from eastwest.workload.machines import gpus_of_cluster, machines_of, server_groups, share_gpus
+from eastwest.workload.machines import machines_of, share_gpus
 from eastwest.workload.profile import with_neighbours
 from eastwest.workload.training import training_ledger
 
@@ -27,8 +28,8 @@ def account(site: Site, *, folder: Path | None = None) -> Account:
     memory has both. `folder` is where a relative path of a model's config.json starts. Raises UsageError for an unknown
     server or GPU model.
     """
-    groups = server_groups(site)
-    total = gpus_of_cluster(groups)
+    groups = servers_of(site)
+    total = gpus_of_servers(groups)
     shares, shortages, decided = share_gpus(site.jobs, total)
     findings, decisions = list(shortages), list(decided)
     jobs: list[JobLedger] = []
@@ -40,8 +41,9 @@ def account(site: Site, *, folder: Path | None = None) -> Account:
                 entry, more_findings, more_decisions = training_ledger(job, machines, folder)
             else:
                 entry, more_findings, more_decisions = inference_ledger(job, machines, folder)
-            jobs += [entry] if entry else []
-            findings += [replace(found, args={**found.args, "path": f"jobs[{index}]"}) for found in more_findings]
+            path = f"jobs[{index}]"
+            jobs += [replace(entry, path=path)] if entry else []
+            findings += [replace(found, path=f"{path}.{found.path}".rstrip(".")) for found in more_findings]
             decisions += more_decisions
         first += gpus
     return Ledger(with_neighbours(jobs)), sort_findings(findings), tuple(decisions)

@@ -15,8 +15,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from eastwest.errors import EastwestError
+from eastwest.errors import UsageError
 from eastwest.finding import Finding
+from eastwest.registry import nearest
 from eastwest.spec import catalogue
 from eastwest.spec.jobs import ModelWish
 from eastwest.units import GIGA
@@ -58,21 +59,17 @@ def resolve_model(wish: ModelWish, *, subject: str = "model", folder: Path | Non
     """
     try:
         known = _gather(wish, folder)
-    except huggingface.ConfigError as error:
-        return None, (), (Finding("EW-WORK-012", "error", subject, observed=str(error), args={"config": wish.config}),)
-    except OSError as error:
-        return (
-            None,
-            (),
-            (Finding("EW-WORK-012", "error", subject, observed=str(error.strerror), args={"config": wish.config}),),
-        )
-    except EastwestError as error:
-        args = {"near": error.hint}
-        return None, (), (Finding("EW-WORK-013", "error", subject, observed=wish.preset, args=args),)
+    except (huggingface.ConfigError, OSError) as error:
+        problem = str(error.strerror if isinstance(error, OSError) else error)
+        args = {"config": wish.config}
+        return None, (), (Finding("EW-WORK-012", "error", subject, None, problem, "", args, path="model.config"),)
+    except UsageError:
+        near = {"near": nearest(str(wish.preset), catalogue.names("model")) or "-"}
+        return None, (), (Finding("EW-WORK-013", "error", subject, None, wish.preset, "", near, path="model.preset"),)
     missing = [key for key in ("layers", "hidden") if known.fields.get(key) is None]
     if missing and known.fields.get("params") is None:
-        args = {"missing": ", ".join(missing)}
-        return None, (), (Finding("EW-WORK-011", "error", subject, args=args),)
+        words = {"missing": ", ".join(missing)}
+        return None, (), (Finding("EW-WORK-011", "error", subject, args=words, path="model"),)
     model = _complete(known)
     return model, tuple(known.assumed), _check_count(model, wish, known, subject)
 
@@ -237,6 +234,7 @@ def _check_count(model: Transformer, wish: ModelWish, known: _Known, subject: st
             observed=counted,
             unit="parameters",
             args={"off_percent": f"{off * 100:+.1f}", "assumed": "; ".join(known.assumed) or "-"},
+            path="model.params",
         ),
     )
 

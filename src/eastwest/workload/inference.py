@@ -22,7 +22,7 @@ from eastwest.workload import rows
 from eastwest.workload.dimensions import resolve_model
 from eastwest.workload.ledger import Grid, JobLedger, LedgerRow, Memory, MemoryTerm, Per
 from eastwest.workload.machines import Machines
-from eastwest.workload.memory import RUNTIME_ALLOWANCE_BYTES
+from eastwest.workload.memory import MAX_REMEDIES, RUNTIME_ALLOWANCE_BYTES, does_not_fit
 from eastwest.workload.model import Transformer, count_params, forward_flops_per_token
 from eastwest.workload.parallelism import BYTES_OF, Stage, stages_of
 from eastwest.workload.profile import inference_profile
@@ -222,17 +222,7 @@ def _memory_finding(case: ServingCase, memory: Memory, machines: Machines) -> Fi
     fitting = [
         f"{words} ({format_size(need)})" for words, need in _variants(case, machines) if need <= machines.memory_bytes
     ]
-    args = {
-        "gpu": machines.gpu,
-        "largest": memory.largest.name,
-        "largest_size": format_size(memory.largest.size_bytes),
-        "total_size": format_size(memory.total_bytes),
-        "capacity_size": format_size(memory.capacity_bytes),
-        "over_size": format_size(memory.total_bytes - memory.capacity_bytes),
-        "largest_bytes": memory.largest.size_bytes,
-        "fitting": "; ".join(fitting[:3]) or "-",
-    }
-    return Finding("EW-WORK-005", "error", case.job.name, memory.capacity_bytes, memory.total_bytes, "bytes", args)
+    return does_not_fit(case.job.name, memory, machines.gpu, fitting[:MAX_REMEDIES], "tp")
 
 
 def _variants(case: ServingCase, machines: Machines) -> Iterator[tuple[str, int]]:

@@ -172,7 +172,7 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class JobLedger:
-    """One job's part of the account."""
+    """One job's part of the account; `path` is the job's key in the site file (`jobs[0]`)."""
 
     name: str
     kind: Literal["training", "inference"]
@@ -186,6 +186,7 @@ class JobLedger:
     profile: Profile
     assumed: tuple[str, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)

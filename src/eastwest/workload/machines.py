@@ -9,8 +9,7 @@ from eastwest.decision import Decision
 from eastwest.finding import Finding
 from eastwest.spec import catalogue
 from eastwest.spec.jobs import InferenceWish, TrainingWish
-from eastwest.spec.resolve import ServerFacts, resolve_server
-from eastwest.spec.site import Site
+from eastwest.spec.resolve import ServerFacts
 from eastwest.units import BITS_PER_BYTE, format_percent
 
 PRECISION_FALLBACKS = (
@@ -34,16 +33,6 @@ class Machines:
     peak_flops: float
     scale_up_domain: int
     nic_bytes_per_s: float
-
-
-def server_groups(site: Site) -> tuple[ServerFacts, ...]:
-    """The site's server groups with the catalogue's values filled in. Raises UsageError for an unknown model."""
-    return tuple(resolve_server(wish) for wish in site.servers)
-
-
-def gpus_of_cluster(groups: Sequence[ServerFacts]) -> int:
-    """GPUs (cards) of all server groups."""
-    return sum(group.count * group.gpus for group in groups)
 
 
 def peak_flops(gpu: str, precision: str) -> float:
@@ -95,13 +84,16 @@ def share_gpus(
     if left < 0:
         asked = ", ".join(f"{job.name} {count}" for job, count in zip(jobs, fixed, strict=True) if count)
         findings.append(
-            Finding("EW-WORK-001", "error", "jobs", total, sum(fixed), "GPUs", {"asked": asked, "short": -left})
+            Finding(
+                "EW-WORK-001", "error", "jobs", total, sum(fixed), "GPUs", {"asked": asked, "short": -left}, path="jobs"
+            )
         )
     for place, index in enumerate(open_jobs):
         part = max(left, 0) // len(open_jobs) + (1 if place < max(left, 0) % len(open_jobs) else 0)
         fixed[index] = part
         if part == 0 and left >= 0:
-            findings.append(Finding("EW-WORK-002", "error", jobs[index].name, 1, 0, "GPUs", {"total": total}))
+            name, path = jobs[index].name, f"jobs[{index}].gpus"
+            findings.append(Finding("EW-WORK-002", "error", name, 1, 0, "GPUs", {"total": total}, path=path))
     decisions = tuple(_decision(job, count, total) for job, count in zip(jobs, fixed, strict=True))
     return tuple(fixed), tuple(findings), decisions
 

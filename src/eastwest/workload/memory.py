@@ -9,9 +9,11 @@ places than the three modes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from eastwest.units import GIGA
+from eastwest.finding import Finding
+from eastwest.units import GIGA, format_size
 from eastwest.workload.ledger import Memory, MemoryTerm
 from eastwest.workload.model import Transformer
 from eastwest.workload.parallelism import Layout, Stage
@@ -24,6 +26,7 @@ RUNTIME_ALLOWANCE_BYTES = (
 SCORE_BYTES_PER_HEAD = 5  # softmax output 2, its dropout mask 1, dropout output 2 (Korthikanti 2022, section 4.1)
 MASK_BYTES = 1  # one byte an element of a dropout mask
 LOGIT_BYTES = 4  # fp32 logits
+MAX_REMEDIES = 3  # changes that a finding about memory names
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +150,25 @@ def stage_memory(case: TrainingCase, stage: Stage, capacity_bytes: int) -> Memor
         )
     )
     return Memory(tuple(terms), capacity_bytes)
+
+
+def does_not_fit(job: str, memory: Memory, gpu: str, remedies: Sequence[str], path: str) -> Finding:
+    """The finding about a layout that needs more memory than a GPU has: the largest term, what is over, what would fit.
+
+    `remedies` are changes in words, `path` the key of the job that decides the layout.
+    """
+    capacity, total, largest = memory.capacity_bytes, memory.total_bytes, memory.largest
+    args = {
+        "gpu": gpu,
+        "largest": largest.name,
+        "largest_size": format_size(largest.size_bytes),
+        "total_size": format_size(total),
+        "capacity_size": format_size(capacity),
+        "over_size": format_size(total - capacity),
+        "largest_bytes": largest.size_bytes,
+        "fitting": "; ".join(remedies) or "-",
+    }
+    return Finding("EW-WORK-005", "error", job, capacity, total, "bytes", args, path=path)
 
 
 def _activation_words(case: TrainingCase, stage: Stage) -> str:

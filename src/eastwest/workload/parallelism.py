@@ -108,8 +108,31 @@ def layout_of(job: TrainingWish, model: Transformer, gpus: int) -> tuple[Layout 
     return layout, tuple(findings)
 
 
+_KEY_OF = {  # the key of a training job that a finding is about, inside the job
+    "EW-WORK-003": "parallel",
+    "EW-WORK-004": "parallel",
+    "EW-WORK-020": "parallel.virtual_stages",
+    "EW-WORK-021": "parallel.pp",
+    "EW-WORK-022": "parallel.pp",
+    "EW-WORK-023": "parallel.tp",
+    "EW-WORK-024": "sequence",
+    "EW-WORK-025": "parallel.ep",
+    "EW-WORK-026": "parallel.ep",
+    "EW-WORK-027": "parallel.ep",
+    "EW-WORK-028": "global_batch",
+    "EW-WORK-029": "global_batch",
+    "EW-WORK-030": "global_batch",
+    "EW-WORK-031": "parallel.shard",
+    "EW-WORK-032": "parallel.shard",
+}
+
+
 def _error(code: str, job: str, expected: Any, observed: Any, unit: str, **args: Any) -> Finding:
-    return Finding(code, "error", job, expected, observed, unit, args)
+    return Finding(code, "error", job, expected, observed, unit, args, path=_KEY_OF[code])
+
+
+def _warning(code: str, job: str, expected: Any, observed: Any, unit: str, **args: Any) -> Finding:
+    return Finding(code, "warning", job, expected, observed, unit, args, path=_KEY_OF[code])
 
 
 def _check_product(job: TrainingWish, gpus: int) -> Iterator[Finding]:
@@ -139,14 +162,16 @@ def _check_schedule(job: TrainingWish, model: Transformer) -> Iterator[Finding]:
     elif model.layers % chunks:
         args = {"pp": wish.pp, "virtual_stages": wish.virtual_stages, "remainder": model.layers % chunks}
         args["fullest"] = -(-model.layers // chunks)
-        yield Finding("EW-WORK-022", "warning", job.name, chunks, model.layers, "layers", args)
+        yield _warning("EW-WORK-022", job.name, chunks, model.layers, "layers", **args)
 
 
 def _check_tensor(job: TrainingWish, model: Transformer) -> Iterator[Finding]:
     tp = job.parallel.tp
     for what, count in (("attention heads", model.heads), ("feed-forward size", model.ffn)):
         if count % tp:
-            yield _error("EW-WORK-023", job.name, tp, count, what, remainder=count % tp, fitting=_divisors(count, tp))
+            yield _error(
+                "EW-WORK-023", job.name, tp, count, what, remainder=count % tp, fitting=divisors_text(count, tp)
+            )
     if model.mla is None and model.kv_heads % tp and tp % model.kv_heads:
         yield _error(
             "EW-WORK-023",
@@ -155,7 +180,7 @@ def _check_tensor(job: TrainingWish, model: Transformer) -> Iterator[Finding]:
             model.kv_heads,
             "KV heads",
             remainder=model.kv_heads % tp,
-            fitting=_divisors(model.kv_heads, tp),
+            fitting=divisors_text(model.kv_heads, tp),
         )
     ring = 2 * job.parallel.cp if job.parallel.cp > 1 else 1
     if job.sequence % ring:
@@ -164,7 +189,7 @@ def _check_tensor(job: TrainingWish, model: Transformer) -> Iterator[Finding]:
         )
 
 
-def _divisors(count: int, near: int) -> str:
+def divisors_text(count: int, near: int) -> str:
     """Degrees up to twice `near` that divide `count`, as words."""
     return ", ".join(str(n) for n in range(1, 2 * near + 1) if count % n == 0)
 
@@ -177,10 +202,10 @@ def _check_experts(job: TrainingWish, model: Transformer, dp: int) -> Iterator[F
         yield _error("EW-WORK-025", job.name, 1, ep, "ranks", model=model.name)
         return
     if model.moe.experts % ep:
-        args = {"remainder": model.moe.experts % ep, "fitting": _divisors(model.moe.experts, ep)}
+        args = {"remainder": model.moe.experts % ep, "fitting": divisors_text(model.moe.experts, ep)}
         yield _error("EW-WORK-026", job.name, ep, model.moe.experts, "experts", **args)
     if copies % ep:
-        args = {"dp": dp, "cp": job.parallel.cp, "remainder": copies % ep, "fitting": _divisors(copies, ep)}
+        args = {"dp": dp, "cp": job.parallel.cp, "remainder": copies % ep, "fitting": divisors_text(copies, ep)}
         yield _error("EW-WORK-027", job.name, ep, copies, "ranks", **args)
 
 
@@ -198,8 +223,8 @@ def _check_batch(job: TrainingWish, dp: int) -> Iterator[Finding]:
             yield _error("EW-WORK-029", job.name, wish.pp, n_micro_batches, "micro-batches", **args)
     elif n_micro_batches < wish.pp:
         bubble = (wish.pp - 1) / n_micro_batches
-        words = {"bubble_percent": f"{100 * bubble / (1 + bubble):.0f}"}
-        yield Finding("EW-WORK-030", "warning", job.name, wish.pp, n_micro_batches, "micro-batches", words)
+        percent = f"{100 * bubble / (1 + bubble):.0f}"
+        yield _warning("EW-WORK-030", job.name, wish.pp, n_micro_batches, "micro-batches", bubble_percent=percent)
 
 
 def _check_shards(wish: ParallelWish, job: str, dp: int) -> Iterator[Finding]:
@@ -209,7 +234,7 @@ def _check_shards(wish: ParallelWish, job: str, dp: int) -> Iterator[Finding]:
     if wish.zero != 3:
         yield _error("EW-WORK-031", job, 3, wish.zero, "ZeRO stage", shard=wish.shard)
     elif copies % wish.shard:
-        args = {"remainder": copies % wish.shard, "fitting": _divisors(copies, wish.shard)}
+        args = {"remainder": copies % wish.shard, "fitting": divisors_text(copies, wish.shard)}
         yield _error("EW-WORK-032", job, wish.shard, copies, "ranks", **args)
 
 

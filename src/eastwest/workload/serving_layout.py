@@ -10,6 +10,7 @@ from eastwest.finding import Finding
 from eastwest.spec.jobs import InferenceWish
 from eastwest.workload.ledger import Grid
 from eastwest.workload.model import Transformer
+from eastwest.workload.parallelism import divisors_text
 
 
 def grid_of(job: InferenceWish, model: Transformer, gpus: int) -> tuple[Grid | None, tuple[Finding, ...]]:
@@ -25,19 +26,17 @@ def _check(job: InferenceWish, model: Transformer, gpus: int) -> Iterator[Findin
     replicas = gpus // each
     if gpus % each or not replicas:
         args = {"layout": f"tp {job.tp} x pp {job.pp}", "remainder": gpus % each, "near": replicas * each or each}
-        yield Finding("EW-WORK-004", "error", job.name, each, gpus, "GPUs", args)
+        yield Finding("EW-WORK-004", "error", job.name, each, gpus, "GPUs", args, path="tp")
         return
     if model.heads % job.tp:
-        fitting = ", ".join(str(n) for n in range(1, 2 * job.tp + 1) if model.heads % n == 0)
-        args = {"remainder": model.heads % job.tp, "fitting": fitting}
-        yield Finding("EW-WORK-023", "error", job.name, job.tp, model.heads, "attention heads", args)
+        args = {"remainder": model.heads % job.tp, "fitting": divisors_text(model.heads, job.tp)}
+        yield Finding("EW-WORK-023", "error", job.name, job.tp, model.heads, "attention heads", args, path="tp")
     if job.pp > model.layers:
-        yield Finding(
-            "EW-WORK-021", "error", job.name, job.pp, model.layers, "layers", {"pp": job.pp, "virtual_stages": 1}
-        )
+        args = {"pp": job.pp, "virtual_stages": 1}
+        yield Finding("EW-WORK-021", "error", job.name, job.pp, model.layers, "layers", args, path="pp")
     if job.prefill_replicas >= replicas:
-        args = {"replicas": replicas}
-        yield Finding("EW-WORK-033", "error", job.name, job.prefill_replicas + 1, replicas, "replicas", args)
+        args, path = {"replicas": replicas}, "prefill_replicas"
+        yield Finding("EW-WORK-033", "error", job.name, job.prefill_replicas + 1, replicas, "replicas", args, path=path)
     yield from _check_experts(job, model, replicas)
 
 
@@ -45,15 +44,13 @@ def _check_experts(job: InferenceWish, model: Transformer, replicas: int) -> Ite
     if job.ep == 1:
         return
     if model.moe is None:
-        yield Finding("EW-WORK-025", "error", job.name, 1, job.ep, "ranks", {"model": model.name})
+        yield Finding("EW-WORK-025", "error", job.name, 1, job.ep, "ranks", {"model": model.name}, path="ep")
         return
     if model.moe.experts % job.ep:
-        fitting = ", ".join(str(n) for n in range(1, 2 * job.ep + 1) if model.moe.experts % n == 0)
-        args = {"remainder": model.moe.experts % job.ep, "fitting": fitting}
-        yield Finding("EW-WORK-026", "error", job.name, job.ep, model.moe.experts, "experts", args)
+        args = {"remainder": model.moe.experts % job.ep, "fitting": divisors_text(model.moe.experts, job.ep)}
+        yield Finding("EW-WORK-026", "error", job.name, job.ep, model.moe.experts, "experts", args, path="ep")
     for count in (job.prefill_replicas, replicas - job.prefill_replicas):
         if count > 0 and count % job.ep:
-            fitting = ", ".join(str(n) for n in range(1, 2 * job.ep + 1) if count % n == 0)
-            args = {"dp": count, "cp": 1, "remainder": count % job.ep, "fitting": fitting}
-            yield Finding("EW-WORK-027", "error", job.name, job.ep, count, "ranks", args)
+            args = {"dp": count, "cp": 1, "remainder": count % job.ep, "fitting": divisors_text(count, job.ep)}
+            yield Finding("EW-WORK-027", "error", job.name, job.ep, count, "ranks", args, path="ep")
             return

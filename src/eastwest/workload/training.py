@@ -16,14 +16,13 @@ from eastwest.workload.dimensions import resolve_model
 from eastwest.workload.gradients import bucket_bytes
 from eastwest.workload.ledger import JobLedger, Memory
 from eastwest.workload.machines import Machines
-from eastwest.workload.memory import RUNTIME_ALLOWANCE_BYTES, training_memory
+from eastwest.workload.memory import MAX_REMEDIES, RUNTIME_ALLOWANCE_BYTES, does_not_fit, training_memory
 from eastwest.workload.model import Transformer, count_params, training_flops_per_token
 from eastwest.workload.parallelism import layout_of, stages_of
 from eastwest.workload.profile import training_profile
 from eastwest.workload.step import training_rows
 from eastwest.workload.training_case import TrainingCase
 
-MAX_REMEDIES = 3
 Entry = tuple[JobLedger | None, tuple[Finding, ...], tuple[Decision, ...]]
 
 
@@ -75,26 +74,14 @@ def case_of(job: TrainingWish, model: Transformer, gpus: int) -> tuple[TrainingC
 
 def memory_finding(case: TrainingCase, memory: Memory, machines: Machines) -> Finding:
     """The layout does not fit: the largest term, what is over, and up to three changes with which it would fit."""
-    over = memory.total_bytes - memory.capacity_bytes
-    fitting = remedies(case, machines)
-    args = {
-        "gpu": machines.gpu,
-        "largest": memory.largest.name,
-        "largest_size": format_size(memory.largest.size_bytes),
-        "total_size": format_size(memory.total_bytes),
-        "capacity_size": format_size(memory.capacity_bytes),
-        "over_size": format_size(over),
-        "largest_bytes": memory.largest.size_bytes,
-        "fitting": "; ".join(fitting) or "-",
-    }
-    return Finding("EW-WORK-005", "error", case.job.name, memory.capacity_bytes, memory.total_bytes, "bytes", args)
+    return does_not_fit(case.job.name, memory, machines.gpu, remedies(case, machines), "parallel")
 
 
 def remedies(case: TrainingCase, machines: Machines) -> tuple[str, ...]:
     """Single changes (then pairs) of the layout that fit the GPU's memory, with the bytes that they need."""
     singles = _changes(case.job)
     pairs = [
-        (f"{a} and {b}", {**x, **y})
+        (f"{a} + {b}", {**x, **y})
         for i, (a, x) in enumerate(singles)
         for b, y in singles[i + 1 :]
         if not x.keys() & y.keys()
