@@ -59,6 +59,14 @@ def rows(runs: int) -> list[str]:
     return found
 
 
+def write_table(name: str, table: list[str], runs: int) -> None:
+    """Append a table to RESULTS.md under its name, the date and the machine."""
+    machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    title = f"## {name}, {datetime.now(UTC):%Y-%m-%d}, {machine}, {runs} runs"
+    with RESULTS.open("a", encoding="utf-8") as file:
+        file.write("\n".join(["", title, "", *table, ""]))
+
+
 def main() -> int:
     """Measure every case; print the table, and append it to RESULTS.md with date and machine when asked."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -68,10 +76,7 @@ def main() -> int:
     head = ["| command | CPU s, median | least–most | peak MB |", "|---|---|---|---|"]
     table = [*head, *rows(options.runs)]
     if options.write:
-        machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
-        title = f"## Command line, {datetime.now(UTC):%Y-%m-%d}, {machine}, {options.runs} runs"
-        with RESULTS.open("a", encoding="utf-8") as file:
-            file.write("\n".join(["", title, "", *table, ""]))
+        write_table("Command line", table, options.runs)
     return 0
 
 

@@ -54,8 +54,8 @@ class Registry(Generic[Plugin]):
         return len(self._members)
 
 
-def nearest(word: str, choices: Iterable[str]) -> str | None:
-    """The choice that looks most like `word` (difflib ratio of at least 0.5, case and -/_ ignored), or None."""
+def nearest(word: str, choices: Iterable[str], least: float = 0.5) -> str | None:
+    """The choice that looks most like `word` (difflib ratio of at least `least`, case and -/_ ignored), or None."""
     by_fold = {choice.lower().replace("-", "_"): choice for choice in choices}
-    close = get_close_matches(word.lower().replace("-", "_"), by_fold, n=1, cutoff=0.5)
+    close = get_close_matches(word.lower().replace("-", "_"), by_fold, n=1, cutoff=least)
     return by_fold[close[0]] if close else None

@@ -74,7 +74,15 @@ def test_a_missing_file_is_an_input_error(run, tmp_path):
 def test_the_folder_is_written_whole(run, tmp_path):
     result = run("plan", EXAMPLES / "project-x.yaml", "--out", tmp_path / "out")
     names = {path.name for path in (tmp_path / "out").iterdir()}
-    assert names == {"plan.json", "report.html", "cables.csv", "addresses.csv", "bom.csv", "targets.yaml"}
+    assert names >= {
+        ".eastwest-files",
+        "plan.json",
+        "report.html",
+        "cables.csv",
+        "addresses.csv",
+        "bom.csv",
+        "targets.yaml",
+    }
     assert "wrote" in result.stderr
     assert json.loads((tmp_path / "out" / "plan.json").read_text())["schema"] == "eastwest.plan/1"
 
@@ -101,6 +109,40 @@ def test_why_reads_the_folder_of_a_plan(run, tmp_path):
     broken = tmp_path / "plan.json"
     broken.write_text("{")
     assert run("why", "--plan", broken).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 100_000,
+        '{"schema": "eastwest.plan/1", "decisions": [1]}',
+        '{"schema": "eastwest.plan/1", "decisions": 5}',
+        '{"schema": "eastwest.plan/1", "targets": null}',
+        '{"schema": "eastwest.plan/1", "decisions": [{}]}',
+        '{"schema": "eastwest.plan/1", "decisions": [{"id": "a", "inputs": 3}]}',
+        '{"schema": "eastwest.plan/1", "decisions": [{"id": "a", "alternatives": [1]}]}',
+        '{"schema": "eastwest.plan/1", "decisions": [{"id": "a", "value": NaN}]}',
+    ],
+)
+def test_why_ended_in_a_traceback_on_a_foreign_plan(run, tmp_path, text):
+    path = tmp_path / "plan.json"
+    path.write_text(text)
+    assert run("why", "--plan", path).exit_code == 2
+    assert run("why", "a", "--plan", path, "--json").exit_code == 2
+
+
+def test_why_without_a_place_for_its_plan_cannot_tell(run, monkeypatch, tmp_path):
+    assert run("why", "--plan", "x" * 5000).exit_code == 3
+    monkeypatch.setenv("XDG_STATE_HOME", "relative")
+    monkeypatch.setattr(Path, "home", classmethod(lambda cls: tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    assert run("plan", EXAMPLES / "project-x.yaml").exit_code == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["home"]
+    monkeypatch.setattr(Path, "home", classmethod(lambda cls: (_ for _ in ()).throw(RuntimeError("no home"))))
+    result = run("plan", EXAMPLES / "project-x.yaml")
+    assert result.exit_code == 0
+    assert "set XDG_STATE_HOME" in result.stderr
+    assert run("why").exit_code == 3
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
@@ -134,6 +176,17 @@ def test_size_gives_the_fabric_and_counter_offers(run):
         ("--gpus", "64", "--oversubscription", "0:1"),
         ("--gpus", "64", "--nics-per-server", "-1"),
         ("--gpus", "64", "--planes", "3"),
+        ("--gpus", "64", "--nic", "0"),
+        ("--gpus", "64", "--nic", "-400G"),
+        ("--gpus", "64", "--nic", "400"),
+        ("--gpus", "64", "--nic", "1e99G"),
+        ("--gpus", "64", "--oversubscription", "1:1e99"),
+        ("--gpus", "64", "--oversubscription", "1e99"),
+        ("--gpus", "64", "--nics-per-server", "100000"),
+        ("--gpus", "64", "--planes", "100000"),
+        ("--gpus", "64", "--switch", "999999x400G"),
+        ("--gpus", "1000000"),
+        ("--gpus", "99999999999999999999"),
     ],
 )
 def test_size_refuses_what_cannot_be(run, arguments):
@@ -142,8 +195,14 @@ def test_size_refuses_what_cannot_be(run, arguments):
     assert "Traceback" not in result.stderr
 
 
-def test_size_says_when_two_tiers_do_not_hold(run):
+def test_size_answers_with_three_tiers_when_two_do_not_hold(run):
     result = run("size", "--gpus", 16384, "--json")
+    assert result.exit_code == 0
+    assert document_of(result)["fabric"]["tiers"] == 3
+
+
+def test_size_says_when_three_tiers_do_not_hold(run):
+    result = run("size", "--gpus", 100_000, "--json")
     assert result.exit_code == 1
     assert document_of(result)["findings"]
 

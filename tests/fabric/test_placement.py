@@ -135,3 +135,36 @@ def test_fewer_nics_than_gpus_share_them() -> None:
     account = ledger(Grid(tp=8, dp=2), row("dp", 2, "all_reduce", 1000))
     load = loads(fabric, place(fabric, account), account)
     assert np.array_equal(load[fabric.links_of(LinkKind.SERVER_LEAF), 0], np.full(8, 2000.0))
+
+
+def test_a_job_that_fits_stays_in_one_pod() -> None:
+    fabric = fabric_of("three_tier", 64, rail_optimized=True, servers_per_pod=32)
+    one = ledger(Grid(tp=8, dp=20), row("dp", 20, "all_reduce", 1000)).jobs[0]
+    placement = place(fabric, Ledger((one, _renamed(one, "second"))))
+    assert placement.gpus["job"].tolist() == list(range(160))
+    assert placement.gpus["second"].tolist() == list(range(256, 416))
+    assert {r.tier for r in placement.rows} == {"leaf"}
+
+
+def test_a_job_larger_than_a_pod_crosses_cores_once_each_way() -> None:
+    fabric = fabric_of("three_tier", 64, rail_optimized=True, servers_per_pod=32)
+    account = ledger(Grid(tp=8, dp=64), row("dp", 64, "all_reduce", 1000))
+    placement = place(fabric, account)
+    assert placement.rows[0].tier_bytes == {"leaf": 62 * 8 * 1000, "core": 2 * 8 * 1000}
+    assert loads(fabric, placement, account)[fabric.links_of(LinkKind.SPINE_CORE), 0].sum() == 2 * 8 * 1000
+
+
+def test_an_all_to_all_of_thousands_is_not_listed_pair_by_pair() -> None:
+    fabric = fabric_of("three_tier", 512, rail_optimized=True)
+    account = ledger(Grid(dp=4096, ep=4096), row("ep", 4096, "all_to_all", 4095))
+    placement = place(fabric, account)
+    # one byte to each other GPU: 7 in the server, 31 other servers under the leaf, 96 more in the pod, 384 beyond
+    assert placement.rows[0].tier_bytes == {
+        "scale_up": 4096 * 7,
+        "leaf": 4096 * 31 * 8,
+        "spine": 4096 * 96 * 8,
+        "core": 4096 * 384 * 8,
+    }
+    load = loads(fabric, placement, account)
+    assert np.allclose(load[fabric.links_of(LinkKind.SERVER_LEAF)], 4088)
+    assert np.allclose(load[fabric.links_of(LinkKind.SPINE_CORE)], 384 * 8)

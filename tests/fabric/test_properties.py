@@ -4,19 +4,27 @@ from math import ceil
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from eastwest.fabric.all_to_all import uniform_exchange
+from eastwest.fabric.demand import row_loads, tier_bytes_of
 from eastwest.fabric.placement import loads, place
-from eastwest.fabric.routing import unreachable_servers
+from eastwest.fabric.routing import crossing_loads, unreachable_servers
 from eastwest.fabric.tables import Fabric, LinkKind, NodeKind
+from eastwest.fabric.topology import build
 from eastwest.fabric.transfers import tiers_of, transfers_of, where
-from eastwest.workload.ledger import Grid
+from eastwest.spec.site import Site
+from eastwest.workload.ledger import Grid, LedgerRow
 from tests.fabric.sites import fabric_of, ledger, row, two_rooms
 
+FAMILIES = ("leaf_spine", "rail_optimized", "three_tier", "dual_plane", "dual_tor", "multi_plane")
 SHAPES = st.fixed_dictionaries(
     {
-        "family": st.sampled_from(["leaf_spine", "rail_optimized"]),
+        "family": st.sampled_from(
+            ["leaf_spine", "rail_optimized", "three_tier", "dual_plane", "dual_tor", "multi_plane"]
+        ),
         "servers": st.integers(1, 40),
         "switch": st.sampled_from(["32x400G", "64x400G", "64x800G", "40x200G", "128x400G"]),
         "nic": st.sampled_from(["100G", "200G"]),
@@ -30,6 +38,10 @@ SHAPES = st.fixed_dictionaries(
 
 def _fabric(shape: dict[str, Any]) -> Fabric:
     wish = dict(shape)
+    if wish["family"] in ("dual_plane", "multi_plane"):
+        wish["planes"] = 2
+    if wish["family"] == "dual_tor":
+        wish["planes"] = 1
     return fabric_of(wish.pop("family"), wish.pop("servers"), **wish)
 
 
@@ -52,7 +64,7 @@ def test_every_port_is_used_at_most_once(shape: dict[str, Any]) -> None:
 def test_ports_of_a_switch_fit_its_data_sheet(shape: dict[str, Any]) -> None:
     fabric = _fabric(shape)
     ports, rate = (int(part.rstrip("G")) for part in shape["switch"].split("x"))
-    for kind in (NodeKind.LEAF, NodeKind.SPINE):
+    for kind in (NodeKind.LEAF, NodeKind.SPINE, NodeKind.CORE):
         for node in fabric.nodes_of(kind):
             first, n = fabric.nodes["first_port"][node], fabric.nodes["n_ports"][node]
             mine = fabric.ports[first : first + n]
@@ -70,14 +82,17 @@ def test_every_server_reaches_every_other_and_counts_follow_the_closed_form(shap
     if any(finding.severity == "error" for finding in fabric.findings):
         return
     assert len(unreachable_servers(fabric)) == 0
-    facts, planes = fabric.facts, shape["planes"]
+    facts, planes = fabric.facts, fabric.planes
     counts = fabric.as_json()
     groups = ceil(shape["servers"] / facts["servers_per_leaf_group"])
     leaves = groups * facts["leaves_per_group"] * planes
     assert counts["leaves"] == leaves
-    assert counts["links"]["server_leaf"] == shape["servers"] * shape["nics"] * planes
+    assert counts["links"]["server_leaf"] == shape["servers"] * shape["nics"] * fabric.links_per_nic
     assert counts["links"]["leaf_spine"] == leaves * facts["leaf_uplinks"]
-    assert counts["spines"] * facts["links_per_leaf_spine_pair"] == facts["leaf_uplinks"] * planes
+    pods = max(1, fabric.pods)
+    assert counts["spines"] * facts["links_per_leaf_spine_pair"] == facts["leaf_uplinks"] * planes * pods
+    assert counts["links"]["spine_core"] == (counts["spines"] * facts["spine_uplinks"] if fabric.tiers == 3 else 0)
+    assert counts["servers"] * 8 <= fabric.max_gpus
     wish = float(shape["oversubscription"].split(":")[0])
     assert fabric.oversubscription["leaf"] <= wish * (1 + 1e-9)
 
@@ -102,6 +117,43 @@ def test_bytes_are_conserved_from_ledger_to_links(shape: dict[str, Any], collect
 def test_bytes_are_conserved_between_rooms(servers: int, collective: str, tp: int) -> None:
     fabric = two_rooms(servers, boxes=({"name": "wan", "kind": "wan"},))
     _assert_conserved(fabric, Grid(tp=tp, dp=servers * 8 // tp), collective)
+
+
+@given(
+    st.sampled_from(["leaf_spine", "rail_optimized", "three_tier", "dual_tor", "rail_only", "multi_plane"]),
+    st.integers(2, 24),
+    st.sampled_from([1, 2, 4, 8]),
+    st.sampled_from([1, 4, 8]),
+)
+@settings(max_examples=60)
+def test_a_large_all_to_all_is_summed_as_its_pairs_are(family: str, servers: int, nics: int, ep_share: int) -> None:
+    more = {"plane_by": "nic"} if family == "multi_plane" else {}
+    rooms = {"rooms": [{"name": "hall", "pods": 2}]} if family == "three_tier" else {}
+    fabric = fabric_of(family, servers, switch="16x400G", nic="100G", nics=nics, top=rooms, **more)
+    if any(finding.severity == "error" for finding in fabric.findings):
+        return
+    grid = Grid(dp=servers * 8, ep=servers * 8 // ep_share)
+    item = row("ep", grid.ep, "all_to_all", 9_000)
+    _assert_same_sums(fabric, grid, item)
+
+
+def _assert_same_sums(fabric: Fabric, grid: Grid, item: LedgerRow) -> None:
+    gpus = np.random.default_rng(7).permutation(grid.n_ranks)
+    pairs = tier_bytes_of(fabric, item, grid, gpus)[0], *row_loads(fabric, item, grid, gpus)
+    members = gpus[grid.groups("ep")]
+    summed = uniform_exchange(fabric, members, float(item.bytes_per_gpu))
+    assert {tier: summed.tier_bytes[tier] for tier in pairs[0]} == pytest.approx(pairs[0])
+    assert summed.tier_bytes.sum() == pytest.approx(sum(pairs[0].values()))
+    assert summed.scale_up_bytes == pytest.approx(pairs[2])
+    if pairs[1] is not None:
+        assert np.allclose(crossing_loads(fabric, summed.crossing), pairs[1])
+
+
+def test_racks_that_are_domains_are_summed_as_their_pairs_are() -> None:
+    site = {"name": "synthetic", "servers": [{"model": "gb200-nvl72", "count": 54}]}
+    fabric = build(Site.model_validate({**site, "fabric": {"family": "nvl72", "switch": "64x400G"}}))
+    grid = Grid(dp=216, ep=108)
+    _assert_same_sums(fabric, grid, row("ep", 108, "all_to_all", 9_000))
 
 
 def _assert_conserved(fabric: Fabric, grid: Grid, collective: str) -> None:

@@ -1,10 +1,12 @@
 """Ideal ECMP against a naive walk of every shortest path, and against the closed form of a two-tier fabric."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
+from eastwest.fabric.even_split import regular_tree
 from eastwest.fabric.routing import ecmp_groups, hop_counts, link_loads, server_links, switch_graph
 from eastwest.fabric.tables import Fabric, LinkKind, NodeKind
 from tests.fabric.sites import fabric_of, two_rooms
@@ -50,17 +52,31 @@ def _naive_loads(fabric: Fabric, moves: list[tuple[int, int, int, int, int]]) ->
     return loads
 
 
-@pytest.mark.parametrize("name", ["leaf_spine", "rail_optimized", "rooms"])
-def test_loads_equal_a_naive_walk(name: str) -> None:
+def _small(name: str) -> Fabric:
+    """A small fabric of each kind that splits differently."""
     switch = "8x400G"
-    fabric = (
-        two_rooms(4, ({"name": "wan", "kind": "wan"},), links=2, switch=switch, nics=2)
-        if name == "rooms"
-        else fabric_of(name, 6, switch=switch, nics=2)
-    )
+    if name == "rooms":
+        return two_rooms(4, ({"name": "wan", "kind": "wan"},), links=2, switch=switch, nics=2)
+    if name == "pods":
+        rooms = {"rooms": [{"name": "hall", "pods": 3}]}
+        return fabric_of("three_tier", 6, switch=switch, nics=2, top=rooms)
+    if name == "shared cores":
+        wish = {"servers_per_pod": 2, "oversubscription": {"leaf": "1:1", "spine": "4:1"}}
+        return fabric_of("three_tier", 5, switch="16x400G", nics=2, rail_optimized=True, servers_per_leaf=2, **wish)
+    return fabric_of(name, 6, switch=switch, nics=2)
+
+
+SMALL = ["leaf_spine", "rail_optimized", "rooms", "pods", "shared cores"]
+
+
+@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("walked", [False, True], ids=["closed form", "walked"])
+def test_loads_equal_a_naive_walk(name: str, walked: bool) -> None:
+    fabric = _small(name)
     moves = [(0, 0, 1, 1, 1000), (0, 1, 3, 0, 777), (2, 0, 3, 1, 50), (1, 1, 2, 0, 12345), (3, 0, 0, 1, 9)]
     columns = [np.array(column, np.int64) for column in zip(*moves, strict=True)]
-    got = link_loads(fabric, *columns[:4], columns[4].astype(np.float64))
+    graph = switch_graph(fabric) if walked else None
+    got = link_loads(fabric, *columns[:4], columns[4].astype(np.float64), graph)
     want = np.zeros_like(got)
     for (link, direction), size in _naive_loads(fabric, moves).items():
         want[link, direction] = float(size)
@@ -85,6 +101,26 @@ def test_hops_and_next_hops_of_a_two_tier_fabric() -> None:
     hops = hop_counts(graph, leaves)[leaves]
     assert (hops[~np.eye(len(leaves), dtype=bool)] == 2).all()
     assert (ecmp_groups(fabric) == 32).all()
+
+
+@pytest.mark.parametrize("kind", [LinkKind.LEAF_SPINE, LinkKind.SPINE_CORE])
+def test_a_regular_tree_is_known_until_a_link_is_lost(kind: LinkKind) -> None:
+    rooms = {"rooms": [{"name": "hall", "pods": 2}]}
+    fabric = fabric_of("three_tier", 70, rail_optimized=True, top=rooms)
+    assert regular_tree(fabric) is not None
+    lost = np.delete(fabric.links, fabric.links_of(kind)[0])
+    assert regular_tree(replace(fabric, links=lost)) is None
+
+
+def test_hops_over_three_tiers() -> None:
+    fabric = fabric_of("three_tier", 512, rail_optimized=True)
+    graph = switch_graph(fabric)
+    leaves = fabric.nodes_of(NodeKind.LEAF)
+    pod = fabric.nodes["pod"][leaves]
+    hops = hop_counts(graph, graph.number[leaves])[graph.number[leaves]]
+    same = pod[:, None] == pod[None, :]
+    assert (hops[same & ~np.eye(len(leaves), dtype=bool)] == 2).all()
+    assert (hops[~same] == 4).all()
 
 
 def test_planes_share_a_transfer() -> None:

@@ -1,5 +1,6 @@
 """The plan's folder: whole or not at all, and nothing of the user's is lost."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ def test_a_new_folder_holds_every_file(tmp_path):
 def test_an_earlier_plan_is_replaced_whole(tmp_path):
     write.write_folder(tmp_path / "plan", {**FILES, "old.txt": "x"})
     write.write_folder(tmp_path / "plan", FILES)
-    assert sorted(path.name for path in (tmp_path / "plan").iterdir()) == ["plan.json", "sub"]
+    assert sorted(path.name for path in (tmp_path / "plan").iterdir()) == [write.LIST, "plan.json", "sub"]
 
 
 def test_a_folder_of_the_user_is_refused_and_untouched(tmp_path):
@@ -68,3 +69,72 @@ def test_a_failing_rename_puts_the_old_plan_back(tmp_path, monkeypatch):
 
 def test_csv_quotes_what_needs_it():
     assert write.csv_text(["a"], [["x,y"], ['"']]) == 'a\n"x,y"\n""""\n'
+
+
+def test_a_note_beside_the_plan_was_deleted_with_it(tmp_path):
+    write.write_folder(tmp_path / "plan", FILES)
+    (tmp_path / "plan" / "sub" / "notes.md").write_text("mine")
+    with pytest.raises(UsageError, match=r"holds sub/notes\.md, which no plan wrote"):
+        write.write_folder(tmp_path / "plan", FILES)
+    assert (tmp_path / "plan" / "sub" / "notes.md").read_text() == "mine"
+
+
+def test_a_foreign_folder_with_a_plan_json_was_replaced(tmp_path):
+    (tmp_path / "plan.json").write_text("{}")
+    (tmp_path / "thesis.tex").write_text("mine")
+    with pytest.raises(UsageError, match="holds thesis"):
+        write.write_folder(tmp_path, FILES)
+
+
+def test_a_symbolic_link_was_replaced_by_a_folder(tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    write.write_folder(tmp_path / "link", FILES)
+    write.write_folder(tmp_path / "link", FILES)
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real" / "plan.json").exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "real"]
+
+
+@pytest.mark.parametrize("place", ["", ".", ".."])
+def test_the_working_folder_was_swapped_away_under_the_shell(tmp_path, monkeypatch, place):
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    with pytest.raises(UsageError, match="working folder"):
+        write.check_folder(Path(place))
+
+
+def test_a_place_that_cannot_be_is_a_usage_error(tmp_path):
+    (tmp_path / "loop").symlink_to("loop")
+    for place in (tmp_path / "loop", tmp_path / ("x" * 5000), tmp_path / "a\0b"):
+        with pytest.raises(UsageError, match="cannot write"):
+            write.check_folder(place)
+
+
+def test_a_killed_run_does_not_disturb_the_next(tmp_path):
+    write.write_folder(tmp_path / "plan", FILES)
+    left = tmp_path / f"{write.HIDDEN}new.killed"
+    left.mkdir()
+    (left / "plan.json").write_text("{ half")
+    write.write_folder(tmp_path / "plan", FILES)
+    assert (tmp_path / "plan" / "plan.json").read_text() == "{}\n"
+
+
+def test_runs_at_once_take_turns(tmp_path):
+    with ThreadPoolExecutor(8) as pool:
+        runs = [pool.submit(write.write_folder, tmp_path / "plan", FILES) for _ in range(64)]
+    assert [run.exception() for run in runs] == [None] * 64
+    assert [path.name for path in tmp_path.iterdir()] == ["plan"]
+
+
+def test_nan_is_refused_before_it_is_written():
+    with pytest.raises(ValueError, match="Out of range"):
+        write.json_text({"step_time_s": float("nan")})
+
+
+def test_one_file_is_replaced_whole(tmp_path, monkeypatch):
+    write.write_file(tmp_path / "a.json", "old")
+    monkeypatch.setattr(Path, "replace", lambda self, target: (_ for _ in ()).throw(OSError(5, "Input/output error")))
+    with pytest.raises(OSError, match="Input/output"):
+        write.write_file(tmp_path / "a.json", "new")
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("a.json", "old")]

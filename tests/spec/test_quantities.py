@@ -26,7 +26,7 @@ from eastwest.spec.quantities import (
     ("kind", "text", "value"),
     [
         (Rate, "400G", 400 * units.GIGA),
-        (Rate, 1000, 1000),
+        (Rate, 1_000_000, 1_000_000),
         (Size, "25MB", 25 * units.MEGA),
         (Size, "25MiB", 25 * units.MEBI),
         (Size, 9216, 9216),
@@ -50,7 +50,10 @@ def test_text_becomes_base_units(kind: object, text: object, value: object) -> N
     ("kind", "text", "error"),
     [
         (Rate, "400GB", "ew_unit"),
-        (Rate, "-400G", "greater_than"),
+        (Rate, "-400G", "greater_than_equal"),
+        (Rate, 400, "greater_than_equal"),
+        (Ratio, "1:1e99", "greater_than_equal"),
+        (Ratio, 1e-99, "greater_than_equal"),
         (Rate, True, "ew_unit"),
         (Rate, None, "ew_unit"),
         (Rate, ["400G"], "ew_unit"),

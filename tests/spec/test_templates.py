@@ -16,7 +16,21 @@ from eastwest.spec.resolve import resolve_server
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.yaml"))
 COMMON_LINES = 20  # "about 15 lines for the common case"; two rooms need a few more
-TEMPLATES = ("full", "inference", "rail-optimized", "two-rooms", "two-tier")
+TEMPLATES = (
+    "direct",
+    "dual-plane",
+    "dual-tor",
+    "full",
+    "inference",
+    "multi-plane",
+    "nvl72",
+    "rail-only",
+    "rail-optimized",
+    "single-switch",
+    "three-tier",
+    "two-rooms",
+    "two-tier",
+)
 
 
 def lines_without_comments(text: str) -> list[str]:
@@ -59,10 +73,9 @@ def test_full_shows_every_key_at_its_place() -> None:
 
 
 def _is_repeated(place: str) -> bool:
-    """Whether the same keys are shown for a sibling: spine and core as leaf, cables as those of server_leaf."""
-    return place.startswith(
-        ("fabric.switch.", "fabric.spine.", "fabric.core.", "cabling.leaf_spine.", "cabling.spine_core.")
-    )
+    """Whether the same keys are shown for a sibling: other switches as leaf, cables as those of server_leaf."""
+    switches = ("fabric.switch.", "fabric.spine.", "fabric.core.", "storage.switch.")
+    return place.startswith((*switches, "cabling.leaf_spine.", "cabling.spine_core."))
 
 
 def test_an_unknown_template_names_the_nearest() -> None:
@@ -98,6 +111,12 @@ def test_an_example_says_what_it_shows_and_loads(path: Path) -> None:
         ("gpu-1024-1to1", 128, 1024),
         ("gpu-1024-2to1", 128, 1024),
         ("inference-64", 8, 64),
+        ("deepseek-2048-h800", 256, 2048),
+        ("gpu-4096-three-tier", 512, 4096),
+        ("gpu-4096-two-tier-800g", 512, 4096),
+        ("hpn-15k", 1920, 15_360),
+        ("superpod-b200-16su", 512, 4096),
+        ("two-rooms-10km", 64, 512),
     ],
 )
 def test_examples_have_the_promised_sizes_and_their_layouts_fill_them(name: str, servers: int, gpus: int) -> None:

@@ -169,3 +169,20 @@ def test_kept_gpt_proportions_are_taken_as_a_plain_model() -> None:
     assert not model.gated
     assert model.biases
     assert any(line.startswith("model gated") for line in assumed)
+
+
+@pytest.mark.parametrize(
+    ("more", "rule"),
+    [
+        ({"kv_heads": 7}, "heads % kv_heads = 0"),
+        ({"kv_heads": 33}, "heads % kv_heads = 0"),
+        ({"kv_latent": 1}, "kv_latent > head_dim / 2"),
+        ({"moe": {"experts": 8, "top_k": 9, "ffn": 64}}, "top_k <= experts"),
+        ({"moe": {"experts": 8, "top_k": 2, "ffn": 64, "dense_layers": 100}}, "dense_layers < layers"),
+    ],
+)
+def test_a_model_that_cannot_be_built_got_a_plan(more, rule):
+    wish = ModelWish.model_validate({"layers": 32, "hidden": 4096, "heads": 32, **more})
+    model, _, findings = resolve_model(wish)
+    assert model is None
+    assert [(finding.code, finding.expected) for finding in findings] == [("EW-WORK-014", rule)]

@@ -4,12 +4,30 @@ them.
 
 from __future__ import annotations
 
-from typing import Annotated
+import sys
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
 
 import eastwest
-from eastwest.cli import explain, hardware, init, plan, schema, size, why
+from eastwest.cli import check, explain, hardware, init, plan, schema, size, validate, why
+from eastwest.cli.output import abandon_stdout, prepare_streams, refuse_usage
+from eastwest.errors import EXIT_OK, EXIT_USAGE
+
+_VERB_FUNCTIONS = (
+    check.check,
+    explain.explain,
+    hardware.hardware,
+    init.init,
+    plan.plan,
+    schema.schema,
+    size.size,
+    validate.validate,
+    why.why,
+)
+_VERBS = frozenset(verb.__name__ for verb in _VERB_FUNCTIONS)
+_COMMAND_LINE_ERROR: Any = typer.BadParameter.__mro__[2]  # click's ClickException, which typer does not export
 
 app = typer.Typer(
     name="eastwest",
@@ -20,7 +38,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (explain.explain, hardware.hardware, init.init, plan.plan, schema.schema, size.size, why.why):
+for verb in _VERB_FUNCTIONS:
     app.command()(verb)
 
 
@@ -40,5 +58,35 @@ def _options(
 
 
 def main() -> None:
-    """The `eastwest` command."""
-    app()
+    """The `eastwest` command: every way out has an exit code of the contract, and with --json its document."""
+    prepare_streams()
+    try:
+        code = app(standalone_mode=False)
+    except typer.Exit as end:
+        code = end.exit_code
+    except _COMMAND_LINE_ERROR as error:
+        code = _refuse(error)
+    except OSError as error:
+        code = _give_up(error)
+    sys.exit(code or EXIT_OK)
+
+
+def _refuse(error: Any) -> int:
+    """Show what typer could not read, and answer in JSON when that was wished for."""
+    error.show()
+    arguments = sys.argv[1:]
+    verb = next((word for word in arguments if word in _VERBS), "usage")
+    return _code_of(lambda: refuse_usage(verb, "--json" in arguments, error.format_message()))
+
+
+def _give_up(error: OSError) -> int:
+    """Exit code after typer could not print its own text (help, version)."""
+    return _code_of(lambda: abandon_stdout(error), EXIT_OK)
+
+
+def _code_of(act: Callable[[], None], code: int = EXIT_USAGE) -> int:
+    try:
+        act()
+    except typer.Exit as end:
+        return end.exit_code
+    return code

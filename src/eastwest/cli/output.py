@@ -11,11 +11,13 @@ import sys
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from io import TextIOWrapper
+from pathlib import Path
 from typing import Any, Literal
 
 import typer
 
-from eastwest.errors import EXIT_FINDINGS, EXIT_INTERNAL, EXIT_OK, CannotTell, EastwestError, InputError
+from eastwest.errors import EXIT_FINDINGS, EXIT_INTERNAL, EXIT_OK, EXIT_USAGE, CannotTell, EastwestError, InputError
 
 Lang = Literal["en", "zh"]
 NARROWEST, PLAIN_WIDTH, WIDEST = 60, 100, 160  # columns
@@ -41,6 +43,19 @@ def colour_wanted() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
+def prepare_streams() -> None:
+    """Make the three standard streams safe: a closed one is a null device, a letter that the terminal's encoding
+    lacks is escaped.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            null = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 - open as long as the program runs
+            setattr(sys, name, null)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
 def text_width() -> int:
     """Columns of the terminal, between 60 and 160; 100 when the output is no terminal."""
     if not sys.stdout.isatty():
@@ -56,16 +71,14 @@ def run(verb: str, as_json: bool, lang: Lang, answer: Callable[[], Answer]) -> N
     """
     try:
         result = answer()
+        text = _json_text(result.document) if as_json else result.text
     except EastwestError as error:
         _fail(verb, as_json, lang, error)
-    except BrokenPipeError:
-        sys.stderr.close()
-        raise typer.Exit(EXIT_OK) from None
     except Exception as error:
         traceback.print_exc()
         _print_failure(verb, as_json, EXIT_INTERNAL, f"{type(error).__name__}: {error}", BUG_NOTE, [])
         raise typer.Exit(EXIT_INTERNAL) from error
-    _print_data(json.dumps(result.document, ensure_ascii=False, indent=1) if as_json else result.text)
+    _print_data(text)
     raise typer.Exit(result.exit_code)
 
 
@@ -74,9 +87,35 @@ def note(text: str) -> None:
     sys.stderr.write(text + "\n")
 
 
+def refuse_usage(verb: str, as_json: bool, message: str) -> None:
+    """The JSON document of a command line that could not be read; the reason is on stderr already."""
+    if as_json:
+        _print_data(_json_text(_failure(verb, EXIT_USAGE, message, "`eastwest VERB --help` lists the options", [])))
+
+
+def _json_text(document: Any) -> str:
+    """One strict JSON document; in ASCII when stdout cannot show more. Raises ValueError for NaN and infinity."""
+    ascii_only = "utf" not in (sys.stdout.encoding or "").lower()
+    return json.dumps(document, ensure_ascii=ascii_only, allow_nan=False, indent=1)
+
+
 def _print_data(text: str) -> None:
-    sys.stdout.write(text if text.endswith("\n") else text + "\n")
-    sys.stdout.flush()
+    """Write to stdout. A reader that has left (`| head`) is no error; a full disk is one."""
+    try:
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        sys.stdout.flush()
+    except OSError as error:
+        abandon_stdout(error)
+
+
+def abandon_stdout(error: OSError) -> None:
+    """Give stdout up after a failed write, so that nothing is written at the end of the program. Leaves with exit code
+    2 unless its reader has left.
+    """
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if not isinstance(error, BrokenPipeError):
+        sys.stderr.write(f"error: standard output cannot be written: {error.strerror or error}\n")
+        raise typer.Exit(EXIT_USAGE) from error
 
 
 def _fail(verb: str, as_json: bool, lang: Lang, error: EastwestError) -> None:
@@ -98,13 +137,16 @@ def _print_failure(
 ) -> None:
     """One error as text on stderr, or as a JSON document on stdout."""
     if as_json:
-        document = {
-            "schema": f"eastwest.{verb}/1",
-            "verdict": "unknown",
-            "findings": findings,
-            "error": {"message": message, "hint": hint, "exit_code": exit_code},
-        }
-        _print_data(json.dumps(document, ensure_ascii=False, indent=1))
+        _print_data(_json_text(_failure(verb, exit_code, message, hint, findings)))
         if findings:
             return
     sys.stderr.write(f"error: {message}\n" + (f"  hint: {hint}\n" if hint else ""))
+
+
+def _failure(verb: str, exit_code: int, message: str, hint: str, findings: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "schema": f"eastwest.{verb}/1",
+        "verdict": "unknown",
+        "findings": findings,
+        "error": {"message": message, "hint": hint, "exit_code": exit_code},
+    }

@@ -21,23 +21,30 @@ def plan(
         Path | None,
         typer.Option("--megatron-args", help="Launch script whose Megatron-LM arguments give the training job."),
     ] = None,
+    prices: Annotated[
+        Path | None, typer.Option("--prices", help="YAML or CSV file of part, price and currency for the bill.")
+    ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Folder for plan.json, report.html, cables.csv, …")] = None,
     json: Json = False,
     lang: Lang = Language.en,
 ) -> None:
     """Plan a cluster: traffic account, fabric, placement, policy, prediction, targets, findings, bill of materials."""
-    run("plan", json, lang.value, lambda: _answer(site, megatron_args, out, lang.value))
+    run("plan", json, lang.value, lambda: _answer(site, megatron_args, prices, out, lang.value))
 
 
-def _answer(source: str, megatron_args: Path | None, out: Path | None, lang: Literal["en", "zh"]) -> Answer:
+def _answer(
+    source: str, megatron_args: Path | None, prices: Path | None, out: Path | None, lang: Literal["en", "zh"]
+) -> Answer:
     from eastwest.plan.document import plan_document, plan_files
     from eastwest.plan.plan import make_plan
+    from eastwest.plan.prices import load_prices
     from eastwest.plan.write import check_folder, write_folder
     from eastwest.report.formats import text
 
     if out is not None:
         check_folder(out)
-    made = make_plan(_load(source, megatron_args))
+    priced = load_prices(prices) if prices is not None else None
+    made = make_plan(_load(source, megatron_args), priced)
     document = plan_document(made, lang)
     if out is not None:
         from eastwest.report.formats import html
@@ -46,7 +53,8 @@ def _answer(source: str, megatron_args: Path | None, out: Path | None, lang: Lit
         page = html.render(document, lang, {lang: document, other: plan_document(made, other)})
         files = plan_files(made, document, page)
         write_folder(out, files)
-        note(f"wrote {out}/: {', '.join(files)}")
+        names = dict.fromkeys(f"{name.partition('/')[0]}/" if "/" in name else name for name in files)
+        note(f"wrote {out}/: {', '.join(names)}")
     _remember(document)
     return Answer(
         document,
@@ -57,9 +65,7 @@ def _answer(source: str, megatron_args: Path | None, out: Path | None, lang: Lit
 
 def _load(source: str, megatron_args: Path | None) -> Any:
     """The site, its training job replaced by the launch arguments when they are given."""
-    import sys
-
-    from eastwest.spec.load import load_site, parse_site
+    from eastwest.spec.load import load_site
 
     if megatron_args is not None:
         from eastwest.workload.imports.megatron import site_with_arguments
@@ -67,7 +73,7 @@ def _load(source: str, megatron_args: Path | None) -> Any:
         loaded, found = site_with_arguments(source, megatron_args)
         _note_arguments(found)
         return loaded
-    return parse_site(sys.stdin.read(), "-") if source == "-" else load_site(source)
+    return load_site(source)
 
 
 def _note_arguments(found: MegatronArguments) -> None:
@@ -82,13 +88,14 @@ def _note_arguments(found: MegatronArguments) -> None:
 
 def _remember(document: dict[str, Any]) -> None:
     """Keep the plan for `eastwest why`; a state folder that cannot be written costs a note, not the plan."""
-    from eastwest.plan.write import json_text
+    from eastwest.plan.write import json_text, write_file
 
     path = last_plan_path()
+    if path is None:
+        note("note: the plan is not kept for `eastwest why`: there is no home folder; set XDG_STATE_HOME")
+        return
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        fresh = path.with_suffix(".tmp")
-        fresh.write_text(json_text(document), encoding="utf-8")
-        fresh.replace(path)
+        write_file(path, json_text(document))
     except OSError as error:
         note(f"note: the plan is not kept for `eastwest why`: {path}: {error.strerror or error}")

@@ -12,10 +12,18 @@ from eastwest.cli.options import Json, Lang, Language
 from eastwest.cli.output import Answer, run, text_width
 
 
-def last_plan_path() -> Path:
-    """Where the last plan is kept: $XDG_STATE_HOME/eastwest/last-plan.json (XDG base directory specification)."""
-    state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
-    return Path(state) / "eastwest" / "last-plan.json"
+def last_plan_path() -> Path | None:
+    """Where the last plan is kept: $XDG_STATE_HOME/eastwest/last-plan.json; None when the user has no home folder.
+
+    A relative path in the variable is ignored, as the XDG base directory specification (0.8) asks.
+    """
+    state = Path(os.environ.get("XDG_STATE_HOME", ""))
+    if not state.is_absolute():
+        try:
+            state = Path.home() / ".local" / "state"
+        except RuntimeError:
+            return None
+    return state / "eastwest" / "last-plan.json"
 
 
 def why(
@@ -44,8 +52,8 @@ def _answer(wanted: str | None, plan: Path | None, lang: Literal["en", "zh"]) ->
         chosen = [wanted]
     else:
         chosen = [entry_id for entry_id in sorted(entries) if entry_id.startswith(wanted.rstrip(".") + ".")]
-    if not chosen:
-        _refuse(wanted or "", entries)
+    if wanted is not None and not chosen:
+        _refuse(wanted, entries)
     shown = [entries[entry_id] for entry_id in chosen]
     text = text_why.listing(shown, lang) if wanted is None else text_why.render(shown, lang, text_width())
     site = document.get("site", {})
@@ -59,24 +67,51 @@ def _read(plan: Path | None) -> dict[str, Any]:
 
     from eastwest.errors import CannotTell, UsageError
 
-    path = last_plan_path() if plan is None else plan / "plan.json" if plan.is_dir() else plan
-    if not path.exists():
+    path = last_plan_path() if plan is None else _plan_file(plan)
+    if path is None or not os.path.exists(path):  # noqa: PTH110 - False, not an error, for a name that cannot be
         raise CannotTell(
-            f"no plan at {path}",
+            f"no plan at {path}" if path else "no plan is kept: there is no home folder",
             needs=["plan.json"],
             hint="run `eastwest plan site.yaml` first, or name one: --plan DIR",
         )
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        document = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
+    except (OSError, ValueError, RecursionError) as error:
         raise UsageError(
             f"{path} cannot be read as a plan: {error}", hint="run `eastwest plan site.yaml --out DIR`"
         ) from error
-    if not isinstance(document, dict) or document.get("schema") != "eastwest.plan/1":
+    if not _is_plan(document):
         raise UsageError(
             f"{path} is not a plan (schema eastwest.plan/1)", hint="run `eastwest plan site.yaml --out DIR`"
         )
-    return document
+    return dict(document)
+
+
+def _plan_file(named: Path) -> Path:
+    """The plan.json of a folder, or the file itself."""
+    return named / "plan.json" if os.path.isdir(named) else named  # noqa: PTH112 - see os.path.exists above
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _is_plan(document: Any) -> bool:
+    """Whether it has the shape that a plan's decisions and targets have."""
+    if not isinstance(document, dict) or document.get("schema") != "eastwest.plan/1":
+        return False
+    entries = [document.get("decisions", []), document.get("targets", [])]
+    if not all(isinstance(listed, list) for listed in entries):
+        return False
+    return all(_is_entry(entry) for listed in entries for entry in listed)
+
+
+def _is_entry(entry: Any) -> bool:
+    """Whether one decision or target has an id, its inputs by name, and its alternatives as a list of mappings."""
+    if not isinstance(entry, dict) or not isinstance(entry.get("id"), str):
+        return False
+    inputs, others = entry.get("inputs", {}), entry.get("alternatives", [])
+    return isinstance(inputs, dict) and isinstance(others, list) and all(isinstance(row, dict) for row in others)
 
 
 def _refuse(wanted: str, entries: dict[str, Any]) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Network
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +29,7 @@ POINT_TO_POINT_PREFIX = 31  # RFC 3021
 Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class AddressRow:
+class AddressRow(NamedTuple):
     """One address: the device and port that has it, the other end, and what it is for."""
 
     device: str
@@ -130,8 +130,7 @@ def asn_plan(fabric: Fabric) -> Ints:
     asns[leaves] = LEAF_ASN + np.arange(leaves.size)
     for kind, first in ((NodeKind.SPINE, SPINE_ASN), (NodeKind.CORE, CORE_ASN)):
         mine = fabric.nodes_of(kind)
-        pod = nodes["group"][mine] if kind == NodeKind.SPINE and fabric.tiers > 2 else np.zeros(mine.size, np.int64)
-        key = np.stack([nodes["room"][mine], nodes["plane"][mine], pod], axis=1)
+        key = np.stack([nodes["room"][mine], nodes["plane"][mine], nodes["pod"][mine]], axis=1)
         if mine.size:
             _, number = np.unique(key, axis=0, return_inverse=True)
             asns[mine] = first + number.reshape(-1)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eastwest.fabric.routing import Floats, link_loads
-from eastwest.fabric.tables import Fabric, LinkKind, Tier
-from eastwest.fabric.transfers import Ints, tiers_of, transfers_of, where
+from eastwest.fabric.demand import row_loads
+from eastwest.fabric.routing import Floats
+from eastwest.fabric.tables import Fabric, LinkKind
+from eastwest.fabric.transfers import Ints
 from eastwest.units import BITS_PER_BYTE
 from eastwest.workload.ledger import Grid, LedgerRow
 
@@ -32,18 +33,11 @@ def bottleneck(fabric: Fabric, grid: Grid, gpus: Ints, row: LedgerRow) -> Bottle
     """The bottleneck of one row; `gpus` (n_ranks,) is where the job's ranks sit. It is a floor: collisions of ECMP
     flows are not in it.
     """
-    places = where(fabric)
-    moves = transfers_of(row, grid, gpus, places.per_server)
-    tiers = tiers_of(places, moves)
-    inside, wire = tiers == Tier.SCALE_UP, tiers > Tier.SCALE_UP
-    scale_up = np.bincount(moves.src[inside], moves.size_bytes[inside]).max(initial=0.0) if inside.any() else 0.0
-    if not wire.any():
-        return Bottleneck(0.0, "", float(scale_up))
-    src, dst = moves.src[wire], moves.dst[wire]
-    out, into = places.nic_pair(src, dst)
-    loads = link_loads(fabric, src // places.per_server, out, dst // places.per_server, into, moves.size_bytes[wire])
+    loads, scale_up_bytes = row_loads(fabric, row, grid, gpus)
+    if loads is None:
+        return Bottleneck(0.0, "", scale_up_bytes)
     network_s, link = _slowest(fabric, loads)
-    return Bottleneck(network_s, link, float(scale_up))
+    return Bottleneck(network_s, link, scale_up_bytes)
 
 
 def _slowest(fabric: Fabric, loads: Floats) -> tuple[float, str]:

@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,8 +45,7 @@ WHOLE_CABLES = ("dac", "acc", "aoc")  # cable with fixed ends
 PARALLEL_FIBRE = ("sr", "dr")  # MPO; the others are duplex LC
 
 
-@dataclass(frozen=True, slots=True)
-class Cable:
+class Cable(NamedTuple):
     """One cable of the list: both ends as device and port, and the part of each end."""
 
     cable_id: str
@@ -99,6 +100,7 @@ def measure_links(
     forced = np.full(len(links), -1, np.int64)
     for kind, tier in (
         (LinkKind.SERVER_LEAF, wish.server_leaf),
+        (LinkKind.DIRECT, wish.server_leaf),
         (LinkKind.LEAF_SPINE, wish.leaf_spine),
         (LinkKind.SPINE_CORE, wish.spine_core),
     ):
@@ -174,8 +176,8 @@ def cages(ports: NDArray[np.void]) -> NDArray[np.int64]:
 
 
 def port_names(fabric: Fabric) -> list[str]:
-    """(n_ports,) names: `nic3` or `nic3p2` on a server (NICs from 0), `port17` or `port17/2` (cage and part, from
-    1) on a switch or box.
+    """(n_ports,) names: `nic3`, or `nic3p2` of a NIC with several links, on a server (NICs from 0, ports from 1),
+    `port17` or `port17/2` (cage and part, from 1) on a switch or box.
     """
     shared = np.bincount(cages(fabric.ports))[cages(fabric.ports)] > 1
     first = np.r_[
@@ -185,27 +187,43 @@ def port_names(fabric: Fabric) -> list[str]:
     ]
     starts = np.flatnonzero(first)
     part = np.arange(len(fabric.ports)) - np.repeat(starts, np.diff(np.r_[starts, len(fabric.ports)]))
-    is_switch = ~np.isin(fabric.nodes["kind"], [NodeKind.SERVER, NodeKind.CONTROLLER])[fabric.ports["node"]]
+    kind = fabric.nodes["kind"][fabric.ports["node"]]
+    is_switch = ~np.isin(kind, [NodeKind.SERVER, NodeKind.CONTROLLER])
+    per_nic = np.where(kind == NodeKind.SERVER, fabric.links_per_nic, 1)
+    columns = (fabric.ports["cage"], part, shared, is_switch, per_nic)
     return [
-        (f"port{cage + 1}" + (f"/{p + 1}" if twin else "")) if switch else f"nic{cage}" + (f"p{p + 1}" if twin else "")
-        for cage, p, twin, switch in zip(
-            fabric.ports["cage"].tolist(), part.tolist(), shared.tolist(), is_switch.tolist(), strict=True
-        )
+        _switch_port(cage, p, twin) if switch else _nic_port(cage, links)
+        for cage, p, twin, switch, links in zip(*(column.tolist() for column in columns), strict=True)
     ]
 
 
-def cable_rows(fabric: Fabric) -> Iterator[Cable]:
-    """Every cable in the order of the links."""
+def _switch_port(cage: int, part: int, is_shared: bool) -> str:
+    return f"port{cage + 1}/{part + 1}" if is_shared else f"port{cage + 1}"
+
+
+def _nic_port(number: int, links_per_nic: int) -> str:
+    return f"nic{number}" if links_per_nic == 1 else f"nic{number // links_per_nic}p{number % links_per_nic + 1}"
+
+
+@lru_cache(maxsize=1)
+def cable_rows(fabric: Fabric) -> tuple[Cable, ...]:
+    """Every cable in the order of the links; kept for the last fabric, since several lists are made of it."""
+    return tuple(_cables(fabric))
+
+
+def _cables(fabric: Fabric) -> Iterator[Cable]:
     names, ports = fabric.names, port_names(fabric)
     twin_b = _twin_ends(fabric)
     width = max(4, len(str(len(fabric.links))))
     columns = ("kind", "a", "a_port", "b", "b_port", "rate_bps", "length_m", "rail", "plane", "medium")
     table = zip(*(fabric.links[name].tolist() for name in columns), twin_b.tolist(), strict=True)
     kinds = {int(kind): kind.name.lower() for kind in LinkKind}
+    part_names: dict[tuple[int, int, bool], str] = {}
     for number, (kind, a, a_port, b, b_port, rate, length, rail, plane, medium, twin) in enumerate(table, start=1):
         cable_id = f"C{number:0{width}d}"
         label = f"{cable_id} {names[a]}:{ports[a_port]} - {names[b]}:{ports[b_port]}"
-        part = part_name(fabric.media[medium], rate, twin)
+        part = part_names.get((medium, rate, twin)) or part_name(fabric.media[medium], rate, twin)
+        part_names[medium, rate, twin] = part
         yield Cable(
             cable_id,
             names[a],
@@ -276,7 +294,10 @@ def _tally(*columns: NDArray[np.generic]) -> Iterator[tuple[tuple[float, ...], i
     """Each combination of values and how often it occurs, in order."""
     if len(columns[0]) == 0:
         return
-    values, counts = np.unique(
-        np.stack([column.astype(np.float64) for column in columns], axis=1), axis=0, return_counts=True
-    )
-    yield from ((tuple(value), int(n)) for value, n in zip(values.tolist(), counts, strict=True))
+    code = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        values, number = np.unique(column, return_inverse=True)
+        code = code * len(values) + number.reshape(-1)
+    _, first, counts = np.unique(code, return_index=True, return_counts=True)
+    found = np.stack([column[first].astype(np.float64) for column in columns], axis=1)
+    yield from ((tuple(value), int(n)) for value, n in zip(found.tolist(), counts, strict=True))

@@ -42,15 +42,64 @@ class LeafSplit:
 
 
 @dataclass(frozen=True, slots=True)
+class Kept:
+    """Ports of a tier that no link to the tier below may take: `spare` on each switch, and `room_links` of a room and
+    plane spread over its switches, `room_parts` of them on one port.
+    """
+
+    spare: int = 0
+    room_links: int = 0
+    room_parts: int = 1
+
+    def ports(self, switches: int) -> int:
+        """Ports kept on each of that many switches."""
+        return self.spare + ceil(ceil(self.room_links / switches) / max(1, self.room_parts))
+
+
+@dataclass(frozen=True, slots=True)
+class Climb:
+    """How a spine goes on upward: the accepted down:up ratio, the rate of its links to cores, links a port carries."""
+
+    ratio: float
+    rate_bps: int
+    parts: int
+
+    def links(self, down_bps: int) -> int:
+        """Uplinks of a spine that serves that much downward."""
+        return _uplinks(down_bps, self.ratio, self.rate_bps)
+
+
+@dataclass(frozen=True, slots=True)
 class Spread:
-    """Uplinks spread evenly: `per_pair` links between each leaf and each of `spines`; `fits` is False when spine
-    ports do not suffice.
+    """Uplinks of a leaf spread evenly: `per_pair` links between each leaf and each of `spines`; `up` links of each
+    spine to cores, at most `most_up`; `fits` is False when spine ports do not suffice.
     """
 
     uplinks: int
     spines: int
     per_pair: int
     fits: bool
+    up: int = 0
+    most_up: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CoreSpread:
+    """Uplinks of spines spread evenly: spine i of every pod goes to set i // `shared` of cores, `per_pair` links to
+    each core of the set; `fits` is False when core ports do not suffice.
+    """
+
+    uplinks: int
+    rate_bps: int
+    shared: int
+    per_set: int
+    cores: int
+    fits: bool
+
+    @property
+    def per_pair(self) -> int:
+        """Links between a spine and each core of its set."""
+        return self.uplinks // self.per_set
 
 
 def parts_at(switch: SwitchFacts, rate_bps: int) -> int:
@@ -86,7 +135,7 @@ def split_leaf(
     if most_servers is not None:
         servers = min(servers, most_servers)
     reserved = servers * links_per_server + spare
-    uplinks = max(1, ceil(Fraction(reserved * down_rate) / (wish * up_rate_bps)))
+    uplinks = _uplinks(reserved * down_rate, ratio, up_rate_bps)
     left = leaf.ports - ceil(reserved / down_parts)
     return LeafSplit(
         down_rate,
@@ -101,35 +150,63 @@ def split_leaf(
     )
 
 
-def narrower_splits(split: LeafSplit, leaf: SwitchFacts, links_per_server: int, spare: int) -> Iterator[LeafSplit]:
+def narrower_splits(
+    split: LeafSplit, leaf: SwitchFacts, links_per_server: int, ratio: float, spare: int
+) -> Iterator[LeafSplit]:
     """The split itself, then splits that turn the ports of one more server each into possible uplinks, to three
-    quarters.
+    quarters. Above 1:1 they need fewer uplinks too; at 1:1 a leaf keeps the uplinks of its full ports.
 
-    A few servers less under a leaf can let its uplinks divide over far fewer spines: 38 down and 26 up of 64 ports need
-    13 spines for 8 leaves, 36 down and 28 up need 4.
+    A few servers less under a leaf can let its uplinks divide over far fewer spines: at 1.5:1, 38 down and 26 up of 64
+    ports need 13 spines for 8 leaves, 36 down and 24 up need 3.
     """
     yield split
     for servers in range(split.servers - 1, ceil(split.servers * LEAST_SHARE) - 1, -1):
         reserved = servers * links_per_server + spare
+        uplinks = _uplinks(reserved * split.down_rate_bps, ratio, split.up_rate_bps) if ratio > 1 else split.uplinks
         left = leaf.ports - ceil(reserved / split.down_parts)
-        most = max(split.uplinks, left * split.up_parts)
-        yield replace(split, servers=servers, reserved=reserved, most_uplinks=most)
+        most = max(uplinks, left * split.up_parts)
+        yield replace(split, servers=servers, reserved=reserved, uplinks=uplinks, most_uplinks=most)
 
 
-def spread_uplinks(split: LeafSplit, leaves: int, spine: SwitchFacts, room_links: int, room_parts: int) -> Spread:
-    """The fewest spines over which a leaf's uplinks divide evenly, then the fewest uplinks; ports for `room_links` are
-    kept on the spines.
+def _uplinks(down_bps: int, ratio: float, up_rate_bps: int) -> int:
+    """Fewest uplinks that carry so much at the wished ratio."""
+    wish = Fraction(ratio).limit_denominator(RATIO_DENOMINATOR)
+    return max(1, ceil(Fraction(down_bps) / (wish * up_rate_bps)))
+
+
+def flat_leaf(
+    leaf: SwitchFacts, nic_rate_bps: int, links_per_server: int, most_servers: int | None, spare: int
+) -> LeafSplit:
+    """A leaf without uplinks: all its ports face servers (64 servers of one rail on 64 x 400G)."""
+    down_rate = min(nic_rate_bps, leaf.port_rate_bps)
+    parts = max(1, parts_at(leaf, down_rate))
+    down_ports = leaf.ports * parts
+    servers = max(1, (down_ports - spare) // links_per_server)
+    servers = servers if most_servers is None else min(servers, most_servers)
+    reserved = servers * links_per_server + spare
+    return LeafSplit(down_rate, parts, down_ports, servers, reserved, leaf.port_rate_bps, 1, 0, 0)
+
+
+def spread_uplinks(
+    split: LeafSplit, leaves: int, spine: SwitchFacts, kept: Kept, climb: Climb | None = None, least: int = 1
+) -> Spread:
+    """The fewest spines (`least` of them at least) over which a leaf's uplinks divide evenly, then the fewest uplinks;
+    `kept` ports stay free on the spines, and with `climb` a spine also carries its links to cores.
 
     A leaf may take more uplinks than the ratio needs when that saves a spine. When nothing fits, one link per leaf and
     spine, `fits` False.
     """
     parts = max(1, parts_at(spine, split.up_rate_bps))
-    for spines in range(1, split.most_uplinks + 1):
-        room_ports = ceil(ceil(room_links / spines) / max(1, room_parts))
+    for spines in range(least, max(least, split.most_uplinks) + 1):
         for uplinks in _multiples(spines, split.uplinks, split.most_uplinks):
-            if ceil(leaves * (uplinks // spines) / parts) + room_ports <= spine.ports:
-                return Spread(uplinks, spines, uplinks // spines, True)
-    return Spread(split.uplinks, split.uplinks, 1, False)
+            down = leaves * (uplinks // spines)
+            left = spine.ports - ceil(down / parts) - kept.ports(spines)
+            up = climb.links(down * split.up_rate_bps) if climb else 0
+            most_up = left * climb.parts if climb else 0
+            if left >= 0 and up <= most_up:
+                return Spread(uplinks, spines, uplinks // spines, True, up, most_up)
+    up = climb.links(leaves * split.up_rate_bps) if climb else 0
+    return Spread(split.uplinks, split.uplinks, 1, False, up, up)
 
 
 def _multiples(step: int, low: int, high: int) -> Iterator[int]:
@@ -137,12 +214,42 @@ def _multiples(step: int, low: int, high: int) -> Iterator[int]:
     return iter(range(ceil(low / step) * step, high + 1, step))
 
 
-def most_leaves(split: LeafSplit, spine: SwitchFacts, room_links: int, room_parts: int) -> int:
-    """Leaves of one room when it is full: one link between each leaf and each of `uplinks` spines, so as many as a
-    spine has ports.
+def most_leaves(split: LeafSplit, spine: SwitchFacts, kept: Kept, climb: Climb | None = None) -> int:
+    """Leaves of one room or pod when it is full: one link between each leaf and each of `uplinks` spines, so as many
+    as a spine has ports for beside its links to cores.
     """
-    room_ports = ceil(ceil(room_links / split.uplinks) / max(1, room_parts))
-    return max(0, spine.ports - room_ports) * max(1, parts_at(spine, split.up_rate_bps))
+    parts = max(1, parts_at(spine, split.up_rate_bps))
+    ports = max(0, spine.ports - kept.ports(max(1, split.uplinks)))
+    if climb is None:
+        return ports * parts
+    for leaves in range(ports * parts, 0, -1):
+        if ceil(leaves / parts) + ceil(climb.links(leaves * split.up_rate_bps) / climb.parts) <= ports:
+            return leaves
+    return 0
+
+
+def spread_spines(spread: Spread, pods: int, core: SwitchFacts, rate_bps: int, kept: Kept) -> CoreSpread:
+    """The fewest cores over which the uplinks of every spine divide evenly, then the fewest spines of a pod that share
+    a set of cores, then the fewest uplinks. When nothing fits, one link per spine and core, `fits` False.
+    """
+    parts = max(1, parts_at(core, rate_bps))
+    best = CoreSpread(spread.up, rate_bps, 1, max(1, spread.up), spread.spines * max(1, spread.up), False)
+    for shared in (n for n in range(1, spread.spines + 1) if spread.spines % n == 0):
+        for per_set in range(1, spread.most_up + 1):
+            cores = spread.spines // shared * per_set
+            if best.fits and cores >= best.cores:
+                break
+            uplinks = ceil(spread.up / per_set) * per_set
+            down = pods * shared * (uplinks // per_set)
+            if uplinks <= spread.most_up and ceil(down / parts) + kept.ports(cores) <= core.ports:
+                best = CoreSpread(uplinks, rate_bps, shared, per_set, cores, True)
+                break
+    return best
+
+
+def most_pods(core: SwitchFacts, rate_bps: int, cores: int, kept: Kept) -> int:
+    """Pods of one room when it is full: one link between each spine and each core of its set."""
+    return max(0, core.ports - kept.ports(max(1, cores))) * max(1, parts_at(core, rate_bps))
 
 
 def uplink_rates(leaf: SwitchFacts, spine: SwitchFacts, nic_rate_bps: int) -> tuple[int, ...]:

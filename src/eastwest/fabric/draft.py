@@ -31,7 +31,7 @@ class Draft:
         """(n,) int64 the new nodes; `columns` are fields of a node: a value for all or one each."""
         nodes = np.zeros(len(names), NODE_DTYPE)
         nodes["kind"] = kind
-        for name in ("group", "rail", "rack", "unit"):
+        for name in ("group", "pod", "rail", "rack", "unit"):
             nodes[name] = -1
         for name, value in columns.items():
             nodes[name] = value

@@ -1,8 +1,8 @@
 """Where the ranks sit, and what that does to each row of the ledger: bytes by tier, and the load of every link.
 
 TP stays inside the scale-up domain because it is the fastest dimension of the grid; the job then takes that order of
-the remaining dimensions that puts the fewest bytes on room links (data parallel rather than pipeline), then on spines.
-Jobs are placed one after another, each in one room while it fits.
+the remaining dimensions that puts the fewest bytes on room links (data parallel rather than pipeline), then on cores
+and spines. Jobs are placed one after another, each in one pod while it fits, else in one room.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eastwest.decision import Alternative, Decision
-from eastwest.fabric.routing import link_loads, switch_graph
+from eastwest.fabric.demand import row_loads, tier_bytes_of
 from eastwest.fabric.tables import Fabric, NodeKind, Tier
-from eastwest.fabric.transfers import STORAGE, Ints, Where, tiers_of, transfers_of, where
+from eastwest.fabric.transfers import STORAGE, Ints, Where, has_lone_rails, where
 from eastwest.finding import Finding, Severity, sort_findings
 from eastwest.units import format_rate, format_size
 from eastwest.workload.ledger import Grid, JobLedger, Ledger, LedgerRow
@@ -65,12 +65,12 @@ def place(fabric: Fabric, ledger: Ledger) -> Placement:
     rows: list[RowPlacement] = []
     decisions: list[Decision] = []
     findings: list[Finding] = []
-    cursors = _room_spans(fabric)
+    spans = _spans(fabric)
     for job in ledger.jobs:
-        slots, enough = _take(cursors, job, fabric.gpus_per_server)
+        slots, enough = _take(spans, job, fabric.gpus_per_server)
         if not enough:
             findings.append(Finding("EW-FAB-020", "error", job.name, fabric.n_gpus, job.gpus, "GPUs", path=job.path))
-        costs = {order: _rows_of(job, _order(job.grid, order, slots), places) for order in _orders(job.grid)}
+        costs = {order: _rows_of(fabric, job, _order(job.grid, order, slots)) for order in _orders(job.grid)}
         best = min(costs, key=lambda order: _cost(job, costs[order]))
         gpus[job.name], orders[job.name] = _order(job.grid, best, slots), best
         rows += costs[best]
@@ -83,52 +83,70 @@ def loads(fabric: Fabric, placement: Placement, ledger: Ledger, per: str = "step
     """(n_links, 2) float64 bytes of every link in one `per` (a to b, b to a), each hop splitting equally over its
     next hops.
     """
-    places = where(fabric)
-    graph = switch_graph(fabric)
     total = np.zeros((len(fabric.links), 2))
     for job in ledger.jobs:
         for row in job.rows:
             if row.per != per:
                 continue
-            moves = transfers_of(row, job.grid, placement.gpus[job.name], fabric.gpus_per_server)
-            wire = tiers_of(places, moves) > Tier.SCALE_UP
-            src, dst = moves.src[wire], moves.dst[wire]
-            out, into = places.nic_pair(src, dst)
-            a, b = src // places.per_server, dst // places.per_server
-            total += link_loads(fabric, a, out, b, into, moves.size_bytes[wire], graph)
+            found, _ = row_loads(fabric, row, job.grid, placement.gpus[job.name])
+            total += 0.0 if found is None else found
     return total
 
 
-def _room_spans(fabric: Fabric) -> list[list[int]]:
-    """[next free GPU, end] of each room; servers stand in room order."""
-    rooms = fabric.nodes["room"][fabric.nodes_of(NodeKind.SERVER)]
-    ends = np.searchsorted(rooms, np.arange(len(fabric.rooms)), side="right") * fabric.gpus_per_server
-    starts = np.r_[0, ends[:-1]]
-    return [[int(start), int(end)] for start, end in zip(starts, ends, strict=True)]
+@dataclass(slots=True)
+class _Span:
+    """Free GPUs of one pod, or of a room without pods: the next free one and the end; servers stand in that order."""
+
+    room: int
+    first: int
+    end: int
+
+    def free(self, unit: int) -> Ints:
+        """GPUs that are free, from the next multiple of `unit` on."""
+        return np.arange(min(self.end, -(-self.first // unit) * unit), self.end, dtype=np.int64)
 
 
-def _take(cursors: list[list[int]], job: JobLedger, per_server: int) -> tuple[Ints, bool]:
-    """The job's GPUs in order, and whether there were enough: one room while it fits, else what is left of all rooms
-    in turn.
+def _spans(fabric: Fabric) -> list[_Span]:
+    """The spans of a fabric, rooms in order and pods in order."""
+    servers = fabric.nodes[fabric.nodes_of(NodeKind.SERVER)]
+    key = servers["room"].astype(np.int64) * (len(servers) + 1) + servers["pod"]
+    starts = np.flatnonzero(np.r_[True, key[1:] != key[:-1]])
+    ends = np.r_[starts[1:], len(servers)]
+    per_server = fabric.gpus_per_server
+    return [
+        _Span(int(servers["room"][start]), int(start) * per_server, int(end) * per_server)
+        for start, end in zip(starts, ends, strict=True)
+    ]
+
+
+def _take(spans: list[_Span], job: JobLedger, per_server: int) -> tuple[Ints, bool]:
+    """The job's GPUs in order, and whether there were enough: one pod while it fits, else one room, else what is left
+    of all rooms in turn.
     """
     n, unit = job.gpus, per_server if job.gpus >= per_server else 1
-    for cursor in cursors:
-        start = -(-cursor[0] // unit) * unit
+    for span in spans:
+        start = -(-span.first // unit) * unit
         if unit == 1 and start % per_server + n > per_server:
             start = -(-start // per_server) * per_server
-        if start + n <= cursor[1]:
-            cursor[0] = start + n
+        if start + n <= span.end:
+            span.first = start + n
             return np.arange(start, start + n, dtype=np.int64), True
-    free = np.concatenate([np.arange(min(cursor[1], -(-cursor[0] // unit) * unit), cursor[1]) for cursor in cursors])
-    if len(free) < n:
-        free = np.concatenate([np.arange(*cursor) for cursor in cursors])
-    taken = free[:n].astype(np.int64)
-    for cursor in cursors:
-        mine = taken[(taken >= cursor[0]) & (taken < cursor[1])]
-        cursor[0] = int(mine[-1]) + 1 if len(mine) else cursor[0]
-    if len(taken) == n:
-        return taken, True
-    return np.arange(n, dtype=np.int64) % max(1, cursors[-1][1]), False
+    rooms = [[span for span in spans if span.room == room] for room in dict.fromkeys(span.room for span in spans)]
+    for group in (*rooms, spans):
+        for step in (unit, 1) if group is spans else (unit,):
+            free = np.concatenate([span.free(step) for span in group])
+            if len(free) >= n:
+                return _mark(group, free[:n]), True
+    _mark(spans, np.concatenate([span.free(1) for span in spans]))
+    return np.arange(n, dtype=np.int64) % max(1, spans[-1].end), False
+
+
+def _mark(spans: list[_Span], taken: Ints) -> Ints:
+    """The GPUs `taken`, which are then no longer free."""
+    for span in spans:
+        mine = taken[(taken >= span.first) & (taken < span.end)]
+        span.first = int(mine[-1]) + 1 if len(mine) else span.first
+    return taken
 
 
 def _orders(grid: Grid) -> tuple[str, ...]:
@@ -147,19 +165,17 @@ def _order(grid: Grid, order: str, slots: Ints) -> Ints:
     return ordered
 
 
-def _rows_of(job: JobLedger, gpus: Ints, places: Where) -> list[RowPlacement]:
-    return [_place_row(job, row, gpus, places) for row in job.rows]
+def _rows_of(fabric: Fabric, job: JobLedger, gpus: Ints) -> list[RowPlacement]:
+    return [_place_row(fabric, job, row, gpus) for row in job.rows]
 
 
-def _place_row(job: JobLedger, row: LedgerRow, gpus: Ints, places: Where) -> RowPlacement:
+def _place_row(fabric: Fabric, job: JobLedger, row: LedgerRow, gpus: Ints) -> RowPlacement:
     """Bytes by tier of one row, and the highest tier."""
     if row.collective == "write":
         return RowPlacement(job.name, row.traffic, STORAGE, {STORAGE: row.bytes_per_gpu * row.group_size})
-    moves = transfers_of(row, job.grid, gpus, places.per_server)
-    tier = tiers_of(places, moves)
-    size = np.bincount(tier, moves.size_bytes, minlength=len(Tier))
-    by_tier = {TIER_NAMES[Tier(i)]: round(float(size[i])) for i in np.unique(tier).tolist()}
-    return RowPlacement(job.name, row.traffic, TIER_NAMES[Tier(int(tier.max(initial=Tier.LOCAL)))], by_tier)
+    sums, highest = tier_bytes_of(fabric, row, job.grid, gpus)
+    by_tier = {TIER_NAMES[tier]: round(size) for tier, size in sums.items()}
+    return RowPlacement(job.name, row.traffic, TIER_NAMES[highest], by_tier)
 
 
 def _cost(job: JobLedger, rows: list[RowPlacement]) -> tuple[int, int, int, int]:
@@ -199,7 +215,7 @@ def _judge(fabric: Fabric, job: JobLedger, gpus: Ints, rows: list[RowPlacement],
         if size == 1:
             continue
         members = gpus[job.grid.groups(dimension)]
-        rooms, domains = places.room[members // places.per_server], members // places.domain
+        rooms, domains = places.room[members // places.per_server], places.domain_of[members // places.per_server]
         across_rooms = int(np.count_nonzero((rooms != rooms[:, :1]).any(axis=1)))
         across = int(np.count_nonzero((domains != domains[:, :1]).any(axis=1)))
         args = {"dimension": dimension.upper(), "size": size, "groups": len(members), "domain": places.domain}
@@ -210,8 +226,36 @@ def _judge(fabric: Fabric, job: JobLedger, gpus: Ints, rows: list[RowPlacement],
         elif across and dimension in CROSSING_SEVERITY:
             severity = CROSSING_SEVERITY[dimension]
             found.append(Finding("EW-FAB-013", severity, job.name, 0, across, "groups", args, path=path))
+    if has_lone_rails(fabric):
+        found += _judge_rails(fabric, job, gpus, places)
     if any(row.tier == "room" for row in rows):
         found += _judge_boxes(fabric, job, np.unique(places.room[gpus // places.per_server]))
+    return found
+
+
+def _judge_rails(fabric: Fabric, job: JobLedger, gpus: Ints, places: Where) -> list[Finding]:
+    """Groups that cannot talk where rails do not meet: each server (or scale-up domain) of a group must hold members on
+    the same rails, so that what crosses servers keeps its rail.
+    """
+    found = []
+    for dimension in dict.fromkeys(row.dimension for row in job.rows if row.collective != "write"):
+        members = gpus[job.grid.groups(dimension)]
+        if members.size == 0:
+            continue
+        domain, plane = places.domain_of[members // places.per_server], places.nic_of(members) % fabric.planes
+        n_domains, n_planes = _distinct(domain), _distinct(plane)
+        n_pairs = _distinct(domain * fabric.planes + plane)
+        lost = int(np.count_nonzero((n_domains > 1) & (n_pairs < n_domains * n_planes)))
+        if lost:
+            args = {"dimension": dimension.upper(), "size": members.shape[1], "groups": len(members)}
+            found.append(Finding("EW-FAB-031", "error", job.name, 0, lost, "groups", args, path="fabric.family"))
+    return found
+
+
+def _distinct(values: Ints) -> Ints:
+    """(n,) int64 distinct values of each row of (n, m)."""
+    ordered = np.sort(values, axis=1)
+    found: Ints = 1 + np.count_nonzero(ordered[:, 1:] != ordered[:, :-1], axis=1)
     return found
 
 

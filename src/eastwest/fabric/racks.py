@@ -79,7 +79,9 @@ def place_in_racks(
         grow = not wishes
         unplaced = _fill_servers(inputs, room, nodes, spaces, grow)
         mine = np.flatnonzero((nodes["room"] == room) & (switch_of >= 0))
-        homeless = _fill_switches(mine, anchors, nodes, spaces, [switches[i] for i in switch_of[mine]], grow)
+        homeless = _fill_switches(
+            inputs if grow else None, mine, anchors, nodes, spaces, [switches[i] for i in switch_of[mine]]
+        )
         if unplaced + homeless:
             found = _short(inputs.rooms[room], spaces, unplaced, homeless)
             findings.append(replace(found, path=f"rooms[{room}].racks"))
@@ -99,11 +101,15 @@ def _expand(wishes: Iterable[RackWish], room: int) -> Iterator[tuple[Rack, int |
             yield Rack(name, room, wish.row, wish.position + i, wish.units, wish.power_w, wish.ports), wish.servers
 
 
-def _generated(room: int, number: int) -> _Space:
-    """The next default rack of a generated room."""
-    wish = RackWish()
+def _generated(inputs: FabricInputs, room: int, number: int) -> _Space:
+    """The next rack of a generated room: the default, or one that holds a scale-up domain of several servers."""
+    wish, most = RackWish(), inputs.servers_per_rack
     row, position = divmod(number, RACKS_IN_A_ROW)
-    return _Space(Rack(f"rack-{number + 1:03d}", room, row + 1, position + 1, wish.units, wish.power_w, None), None)
+    units, power_w = wish.units, wish.power_w
+    if most:
+        units = max(units, most * inputs.server.rack_units)
+        power_w = max(power_w, most * inputs.server.power_w)
+    return _Space(Rack(f"rack-{number + 1:03d}", room, row + 1, position + 1, units, power_w, None), most)
 
 
 def _fill_servers(inputs: FabricInputs, room: int, nodes: NDArray[np.void], spaces: list[_Space], grow: bool) -> int:
@@ -118,7 +124,7 @@ def _fill_servers(inputs: FabricInputs, room: int, nodes: NDArray[np.void], spac
             if not grow:
                 unplaced, at = unplaced + 1, 0 if len(inputs.server_facts) > 1 else at
                 continue
-            spaces.append(_generated(room, at))
+            spaces.append(_generated(inputs, room, at))
             if not spaces[at].fits(facts.rack_units, facts.power_w, True):
                 spaces[at].power_w = -facts.power_w  # one server that draws more than a default rack still gets a rack
         nodes["unit"][i] = spaces[at].put(facts.rack_units, facts.power_w, True)
@@ -139,42 +145,62 @@ def _anchors(nodes: NDArray[np.void], links: NDArray[np.void]) -> NDArray[np.int
 
 
 def _fill_switches(
+    grow: FabricInputs | None,
     mine: NDArray[np.int64],
     anchors: NDArray[np.int64],
     nodes: NDArray[np.void],
     spaces: list[_Space],
     facts: list[SwitchFacts],
-    grow: bool,
 ) -> int:
-    """Switches that found no rack; the others stand as near as possible to where they belong."""
+    """Switches that found no rack; the others stand as near as possible to where they belong. Racks are added while
+    `grow` says what for.
+    """
     homeless = 0
     middle = max(0, (len(spaces) - 1) // 2)
-    for node, switch in zip(mine, facts, strict=True):
+    nearest: dict[tuple[int, float], _Nearest] = {}
+    for node, switch in zip(mine.tolist(), facts, strict=True):
         anchor = anchors[node]
         wanted = int(nodes["rack"][anchor]) if anchor >= 0 and nodes["rack"][anchor] >= 0 else middle
-        at = next(
-            (i for i in _outward(wanted, len(spaces)) if spaces[i].fits(switch.rack_units, switch.power_w, False)), -1
-        )
-        if at < 0 and grow:
+        size = switch.rack_units, switch.power_w
+        at = nearest.setdefault(size, _Nearest(spaces, *size)).to(wanted)
+        if at < 0 and grow is not None:
             at = len(spaces)
-            spaces.append(_generated(int(nodes["room"][node]), at))
+            spaces.append(_generated(grow, int(nodes["room"][node]), at))
         if at < 0:
             homeless += 1
             continue
-        nodes["unit"][node] = spaces[at].put(switch.rack_units, switch.power_w, False)
+        nodes["unit"][node] = spaces[at].put(*size, False)
         nodes["rack"][node] = at
     return homeless
 
 
-def _outward(start: int, n: int) -> Iterator[int]:
-    """0 … n-1 from `start` outward, the lower neighbour first."""
-    for step in range(n):
-        if step == 0 and start < n:
-            yield start
-        if step and start - step >= 0:
-            yield start - step
-        if step and start + step < n:
-            yield start + step
+class _Nearest:
+    """The nearest rack that still holds one size of switch. Racks only fill up, so one that is too full for a size
+    stays so and is skipped from then on.
+    """
+
+    def __init__(self, spaces: list[_Space], units: int, power_w: float) -> None:
+        self.spaces, self.units, self.power_w = spaces, units, power_w
+        self.below: dict[int, int] = {}  # a full rack -> the next one to try, downward
+        self.above: dict[int, int] = {}
+
+    def to(self, wanted: int) -> int:
+        """The nearest rack to `wanted`, the lower one of two; -1 when none fits."""
+        low, high = self._next(wanted, -1, self.below), self._next(wanted + 1, 1, self.above)
+        is_low, is_high = low >= 0, high < len(self.spaces)
+        if is_low and is_high:
+            return low if wanted - low <= high - wanted else high
+        return low if is_low else high if is_high else -1
+
+    def _next(self, start: int, step: int, skip: dict[int, int]) -> int:
+        """The first rack from `start` on in that direction that fits, or the first number outside."""
+        at, passed = start, []
+        while 0 <= at < len(self.spaces) and not self.spaces[at].fits(self.units, self.power_w, False):
+            passed.append(at)
+            at = skip.get(at, at + step)
+        for full in passed:
+            skip[full] = at
+        return at
 
 
 def _short(room: str, spaces: list[_Space], servers: int, switches: int) -> Finding:

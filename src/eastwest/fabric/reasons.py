@@ -1,43 +1,84 @@
-"""Why a two-tier fabric is as it is: its `Decision`s, and the findings that follow from its shape."""
+"""Why a Clos fabric is as it is: its `Decision`s about planes, tiers, leaves, spines and where it ends."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from eastwest.decision import Alternative, Decision
 from eastwest.fabric import capacity
 from eastwest.fabric.inputs import FabricInputs
-from eastwest.fabric.rooms import link_name, rate_through
-from eastwest.finding import Finding
+from eastwest.fabric.reasons_core import core_decisions
+from eastwest.fabric.shape import ONE_TIER, THREE_TIERS, TWO_TIERS, ClosShape, shape_of
 from eastwest.units import format_port_rate, format_ratio
 
-if TYPE_CHECKING:
-    from eastwest.fabric.two_tier import TwoTierShape
 
-RATIO_TOLERANCE = 1e-9  # of comparing an oversubscription with its wish
-
-
-def explain(inputs: FabricInputs, shape: TwoTierShape, ratio: dict[str, float]) -> tuple[Decision, ...]:
+def explain(inputs: FabricInputs, shape: ClosShape, ratio: dict[str, float]) -> tuple[Decision, ...]:
     """The decisions of the shape, in the order in which they follow from one another."""
-    return (*_leaf_decisions(inputs, shape), *_spine_decisions(inputs, shape), *_limits(inputs, shape, ratio))
+    spines = _spine_decisions(inputs, shape) if shape.tiers > ONE_TIER else ()
+    cores = core_decisions(inputs, shape, ratio) if shape.tiers == THREE_TIERS else ()
+    return (
+        *_plane_decisions(inputs),
+        *_tier_decisions(inputs, shape),
+        *_leaf_decisions(inputs, shape),
+        *spines,
+        *cores,
+        *_limits(inputs, shape, ratio),
+    )
 
 
-def _inputs(inputs: FabricInputs, shape: TwoTierShape) -> dict[str, Any]:
+def _plane_decisions(inputs: FabricInputs) -> Iterator[Decision]:
+    """How many disjoint fabrics there are, and what each holds."""
+    if inputs.planes == 1:
+        return
+    server = inputs.server
+    values = {"nics": server.nics, "nic_rate_bps": server.nic_rate_bps, "links_per_nic": inputs.links_per_nic}
+    if inputs.plane_by == "nic":
+        because = "NIC i of every server is in plane i mod planes; data changes planes inside a server only (NVLink)"
+        other = Alternative(1, "one fabric for all NICs: any NIC reaches any other, at more tiers or larger switches")
+        formula = "planes divides nics"
+    else:
+        rate = format_port_rate(inputs.nic_port_rate_bps)
+        because = f"port p of every NIC is in plane p at {rate}: a plane's failure takes 1/planes of every NIC's rate"
+        other = Alternative(1, "fewer, fatter links: a leaf's failure then takes whole NICs, and radix counts once")
+        formula = "nic_rate_bps / planes = rate of a NIC port"
+    yield Decision("fabric.planes", inputs.planes, "planes", because, formula, values, alternatives=(other,))
+
+
+def _tier_decisions(inputs: FabricInputs, shape: ClosShape) -> Iterator[Decision]:
+    """How many tiers there are, and what the next fewer would hold."""
+    gpus, tiers = inputs.server.gpus, shape.tiers
+    values = {"servers": inputs.n_servers, "gpus_per_server": gpus, "planes": inputs.planes}
+    others: tuple[Alternative, ...] = ()
+    if tiers == THREE_TIERS:
+        most = shape_of(inputs, replace(shape.wish, tiers=TWO_TIERS)).max_servers * gpus
+        others = (Alternative(TWO_TIERS, f"no cores and two hops less, but it ends at {most:,} GPUs"),)
+    because = {
+        ONE_TIER: "all servers of a plane fit on one leaf group",
+        TWO_TIERS: "every leaf reaches every spine; one hop up and one down between leaves",
+        THREE_TIERS: "pods of leaves and spines, joined by cores",
+    }
+    formula = "the family's, or the fewest of those it allows that hold servers and growth"
+    yield Decision("fabric.tiers", tiers, "tiers", because[tiers], formula, values, alternatives=others)
+
+
+def _inputs(inputs: FabricInputs, shape: ClosShape) -> dict[str, Any]:
     """The names that the formulas use."""
-    split, spread = shape.split, _largest(shape)
+    split, spread, spine = shape.split, shape.largest.spread, inputs.switches.get("spine")
+    has_spines = spine is not None and shape.tiers > ONE_TIER
     return {
         "leaf_ports": inputs.leaf.ports,
-        "spine_ports": inputs.spine.ports,
-        "spine_parts": capacity.parts_at(inputs.spine, split.up_rate_bps),
+        "spine_ports": spine.ports if spine and has_spines else 0,
+        "spine_parts": capacity.parts_at(spine, split.up_rate_bps) if spine and has_spines else 0,
         "down_parts": split.down_parts,
         "down_rate_bps": split.down_rate_bps,
         "up_parts": split.up_parts,
         "up_rate_bps": split.up_rate_bps,
         "uplinks": spread.uplinks,
         "spines": spread.spines,
-        "links_per_server": ceil(inputs.server.nics / shape.leaves_per_group),
+        "links_per_server": shape.links_per_server,
         "leaves_per_group": shape.leaves_per_group,
         "servers_per_group": split.servers,
         "servers": inputs.n_servers,
@@ -49,12 +90,7 @@ def _inputs(inputs: FabricInputs, shape: TwoTierShape) -> dict[str, Any]:
     }
 
 
-def _largest(shape: TwoTierShape) -> capacity.Spread:
-    """The spread of the room with the most leaves."""
-    return shape.spreads[max(range(len(shape.leaves)), key=shape.leaves.__getitem__)]
-
-
-def _leaf_decisions(inputs: FabricInputs, shape: TwoTierShape) -> Iterator[Decision]:
+def _leaf_decisions(inputs: FabricInputs, shape: ClosShape) -> Iterator[Decision]:
     """How a leaf is split, and how many leaves there are."""
     split, values = shape.split, _inputs(inputs, shape)
     down, up = format_port_rate(split.down_rate_bps), format_port_rate(split.up_rate_bps)
@@ -65,7 +101,16 @@ def _leaf_decisions(inputs: FabricInputs, shape: TwoTierShape) -> Iterator[Decis
         "floor(leaf_ports * wish * up_parts * up_rate_bps / "
         "(down_parts * down_rate_bps + wish * up_parts * up_rate_bps)) * down_parts"
     )
+    if shape.tiers == ONE_TIER:
+        because = f"nothing stands above a leaf, so all {inputs.leaf.ports} ports face servers{broken}"
+        formula = "leaf_ports * down_parts"
     yield Decision("fabric.leaf.down_ports", split.down_ports, f"ports of {down}", because, formula, values)
+    if shape.tiers > ONE_TIER:
+        yield _uplinks(split, values, wish, up)
+    yield from _servers_and_leaves(inputs, shape, values)
+
+
+def _uplinks(split: capacity.LeafSplit, values: dict[str, Any], wish: str, up: str) -> Decision:
     ports = ceil(values["uplinks"] / split.up_parts)
     because = f"{ports} ports carry what a full leaf's servers send at {wish}, also on leaves that are not full yet"
     formula = (
@@ -74,7 +119,12 @@ def _leaf_decisions(inputs: FabricInputs, shape: TwoTierShape) -> Iterator[Decis
     )
     fewer = Alternative("fewer, for the servers of today", "the last leaf would need new cables when it fills")
     unit = f"links of {up}"
-    yield Decision("fabric.leaf.uplinks", values["uplinks"], unit, because, formula, values, alternatives=(fewer,))
+    return Decision("fabric.leaf.uplinks", values["uplinks"], unit, because, formula, values, alternatives=(fewer,))
+
+
+def _servers_and_leaves(inputs: FabricInputs, shape: ClosShape, values: dict[str, Any]) -> Iterator[Decision]:
+    """Servers of a leaf group, and leaves."""
+    split = shape.split
     because = "whole servers under one leaf or the leaves of one rail group; a few less where that saves switches"
     formula = "floor((down_ports - spare_ports) / links_per_server), at most the site's servers_per_leaf"
     values = values | {"down_ports": split.down_ports}
@@ -85,9 +135,45 @@ def _leaf_decisions(inputs: FabricInputs, shape: TwoTierShape) -> Iterator[Decis
     formula = "planes * sum over rooms of ceil(servers_of_room / servers_per_group) * leaves_per_group"
     packed = _packed_rails(inputs, shape)
     yield Decision("fabric.leaves", n, "switches", because, formula, values, alternatives=packed)
+    stripe = stripe_of(inputs, shape)
+    if stripe is not None and shape.tiers > ONE_TIER:
+        yield _stripe(stripe, values)
 
 
-def _packed_rails(inputs: FabricInputs, shape: TwoTierShape) -> tuple[Alternative, ...]:
+def stripe_of(inputs: FabricInputs, shape: ClosShape) -> dict[str, int] | None:
+    """One stripe (scalable unit) of a rail-optimised plane when it is full: its leaves, servers and GPUs, leaf ports
+    down and up in links of the NIC's rate, and what it would hold standing alone, without uplinks; None without rails.
+    """
+    split, gpus = shape.split, inputs.server.gpus
+    if shape.leaves_per_group < max(2, inputs.links_per_plane):
+        return None
+    alone = (inputs.leaf.ports * split.down_parts - inputs.spare_ports) // shape.links_per_server
+    return {
+        "leaves": shape.leaves_per_group,
+        "servers": split.servers,
+        "gpus": split.servers * gpus,
+        "leaf_ports_down": split.reserved,
+        "leaf_ports_up": shape.largest.spread.uplinks * split.up_rate_bps // split.down_rate_bps,
+        "alone_servers": alone,
+        "alone_gpus": alone * gpus,
+        "alone_leaf_ports_down": inputs.leaf.ports * split.down_parts,
+    }
+
+
+def _stripe(stripe: dict[str, int], values: dict[str, Any]) -> Decision:
+    """Servers of one stripe."""
+    because = (
+        f"{stripe['leaves']} leaves, one a rail, leaf ports down/up {stripe['leaf_ports_down']}/"
+        f"{stripe['leaf_ports_up']}: {stripe['servers']} servers, {stripe['gpus']} GPUs; alone without uplinks "
+        f"{stripe['alone_servers']} servers, {stripe['alone_gpus']} GPUs"
+    )
+    why = "no uplinks, all leaf ports face servers; joining it to others later moves half of its cables"
+    alone = Alternative(stripe["alone_servers"], f"the stripe stands alone: {why}")
+    formula = "down_ports / links_per_server; alone: leaf_ports * down_parts / links_per_server"
+    return Decision("fabric.stripe", stripe["servers"], "servers", because, formula, values, alternatives=(alone,))
+
+
+def _packed_rails(inputs: FabricInputs, shape: ClosShape) -> tuple[Alternative, ...]:
     """What packing several rails on one leaf would save in a small rail-optimised fabric."""
     largest = max(shape.servers)
     rails = min(inputs.server.nics, shape.split.down_ports // max(1, largest)) if shape.leaves_per_group > 1 else 1
@@ -97,13 +183,16 @@ def _packed_rails(inputs: FabricInputs, shape: TwoTierShape) -> tuple[Alternativ
     return (Alternative(offer, "a full group needs one leaf a rail; rails would have to be moved to grow"),)
 
 
-def _spine_decisions(inputs: FabricInputs, shape: TwoTierShape) -> Iterator[Decision]:
+def _spine_decisions(inputs: FabricInputs, shape: ClosShape) -> Iterator[Decision]:
     """The rate of leaf-spine links, the spines, and how uplinks spread over them."""
-    spread, values = _largest(shape), _inputs(inputs, shape)
+    spread, values = shape.largest.spread, _inputs(inputs, shape)
     yield _link_rate(inputs, shape, values)
-    n = sum(room.spines for room in shape.spreads) * inputs.planes
+    n = sum(room.spines for room in shape.rooms) * inputs.planes
     because = f"{inputs.spine.label}; the fewest over which the uplinks of a leaf divide evenly"
     formula = "smallest s with uplinks mod s = 0 and leaves * uplinks / s <= spine_ports * spine_parts"
+    if shape.tiers == THREE_TIERS:
+        because += " in a pod, beside the spine's own links to cores"
+        formula += " - ports for cores; times the pods"
     others = _other_spines(shape, values)
     yield Decision("fabric.spines", n, "switches", because, formula, values, alternatives=others)
     because = "equal between every leaf and spine"
@@ -112,7 +201,7 @@ def _spine_decisions(inputs: FabricInputs, shape: TwoTierShape) -> Iterator[Deci
     yield Decision("fabric.ecmp.group", spread.uplinks, "next hops", because, "spines * links_per_pair", values)
 
 
-def _link_rate(inputs: FabricInputs, shape: TwoTierShape, values: dict[str, Any]) -> Decision:
+def _link_rate(inputs: FabricInputs, shape: ClosShape, values: dict[str, Any]) -> Decision:
     chosen, leaf_bps, spine_bps = shape.split.up_rate_bps, inputs.leaf.port_rate_bps, inputs.spine.port_rate_bps
     rates = capacity.uplink_rates(inputs.leaf, inputs.spine, inputs.nic_port_rate_bps)
     others = tuple(Alternative(format_port_rate(r), _rate_reason(r, chosen)) for r in rates if r != chosen)
@@ -122,10 +211,11 @@ def _link_rate(inputs: FabricInputs, shape: TwoTierShape, values: dict[str, Any]
     return Decision("fabric.link_rate", chosen, "bit/s", because, formula, values, alternatives=others)
 
 
-def _other_spines(shape: TwoTierShape, values: dict[str, Any]) -> tuple[Alternative, ...]:
+def _other_spines(shape: ClosShape, values: dict[str, Any]) -> tuple[Alternative, ...]:
     """Fewer spines with uneven links, or a second one for the failure of the first."""
-    spread = _largest(shape)
-    fewest = ceil(max(shape.leaves) * spread.uplinks / max(1, values["spine_ports"] * values["spine_parts"]))
+    spread = shape.largest.spread
+    leaves = max(shape.largest.groups, default=0) * shape.leaves_per_group
+    fewest = ceil(leaves * spread.uplinks / max(1, values["spine_ports"] * values["spine_parts"]))
     if fewest < spread.spines:
         why = f"{spread.uplinks} uplinks do not divide by {fewest}: some spines would get more links than others"
         return (Alternative(fewest, why),)
@@ -134,75 +224,39 @@ def _other_spines(shape: TwoTierShape, values: dict[str, Any]) -> tuple[Alternat
     return ()
 
 
-def _limits(inputs: FabricInputs, shape: TwoTierShape, ratio: dict[str, float]) -> Iterator[Decision]:
+def _limits(inputs: FabricInputs, shape: ClosShape, ratio: dict[str, float]) -> Iterator[Decision]:
     """The ratio as built, and where the fabric ends."""
     values = _inputs(inputs, shape)
     built = round(ratio["leaf"], 6)
     because = "bandwidth of a full leaf's servers against its uplinks"
     formula = "servers_per_group * links_per_server * down_rate_bps / (uplinks * up_rate_bps)"
     yield Decision("fabric.oversubscription.leaf", built, "down:up", because, formula, values)
+    yield _where_it_ends(inputs, shape, values)
+
+
+def _where_it_ends(inputs: FabricInputs, shape: ClosShape, values: dict[str, Any]) -> Decision:
+    """The most GPUs of these switches in these tiers."""
+    most = shape.max_servers * inputs.server.gpus
     because = "where two tiers of these switches end: one link between each leaf and each spine, all spine ports used"
     formula = "rooms * floor(spine_ports * spine_parts / leaves_per_group) * servers_per_group * gpus_per_server"
-    most = shape.max_servers * inputs.server.gpus
-    yield Decision("fabric.max_gpus", most, "GPUs", because, formula, values)
+    more: tuple[Alternative, ...] = (
+        Alternative("three tiers", "pods joined by cores: more switches a GPU, more hops"),
+    )
+    if shape.tiers == ONE_TIER:
+        because = "one leaf (one a rail) has no uplinks, so nothing can be added beside it"
+        formula = "rooms * servers_per_group * gpus_per_server"
+        more = (
+            Alternative("two tiers", "half of the ports face spines; the fabric can grow and is joined at the top"),
+        )
+    elif shape.tiers == THREE_TIERS:
+        because = "where three tiers of these switches end: one link between each spine and each core of its set"
+        formula = "rooms * core_ports * core_parts * servers of a full pod * gpus_per_server"
+        full = shape.full_pod_servers(shape.largest)
+        values, more = values | {"core_ports": inputs.core.ports, "servers_of_a_full_pod": full}, ()
+    return Decision("fabric.max_gpus", most, "GPUs", because, formula, values, alternatives=more)
 
 
 def _rate_reason(rate_bps: int, chosen_bps: int) -> str:
     if rate_bps > chosen_bps:
         return "too few spine ports for one link from every leaf (now, or at the last growth step)"
     return "more cables for the same bandwidth; needed only when leaves outnumber spine ports"
-
-
-def judge(inputs: FabricInputs, shape: TwoTierShape, ratio: dict[str, float]) -> list[Finding]:
-    """Findings that follow from the shape: too many leaves, ratio above the wish, servers that do not fit a leaf,
-    growth, one switch would do.
-    """
-    gpus, most = inputs.server.gpus, shape.max_servers
-    found = []
-    if not shape.fits:
-        args = {
-            "leaf": inputs.leaf.label,
-            "spine": inputs.spine.label,
-            "wish": format_ratio(inputs.leaf_oversubscription),
-        }
-        wanted = inputs.n_servers * gpus
-        found.append(Finding("EW-FAB-002", "error", "fabric", most * gpus, wanted, "GPUs", args, path="fabric.spine"))
-    elif inputs.growth_servers > most:
-        steps = {"servers": inputs.growth_servers, "max_servers": most}
-        wanted = inputs.growth_servers * gpus
-        path = "growth.steps"
-        found.append(Finding("EW-FAB-017", "warning", "growth", most * gpus, wanted, "GPUs", steps, path=path))
-    found += _judge_ratio(inputs, shape, ratio)
-    links = ceil(inputs.server.nics / shape.leaves_per_group)
-    if links + inputs.spare_ports > shape.split.down_ports:
-        spare, down = {"spare": inputs.spare_ports}, shape.split.down_ports
-        found.append(Finding("EW-FAB-025", "error", "leaf", down, links, "ports", spare, path="fabric.leaf"))
-    parts = max(1, capacity.parts_at(inputs.leaf, shape.split.down_rate_bps))
-    ends = inputs.n_servers * inputs.server.nics + sum(n for _, n in inputs.controllers)
-    if len(inputs.rooms) == 1 and inputs.planes == 1 and ends <= inputs.leaf.ports * parts:
-        args, there = {"switch": inputs.leaf.label}, inputs.leaf.ports * parts
-        found.append(Finding("EW-FAB-018", "info", "fabric", there, ends, "ports", args, path="fabric.leaf"))
-    return found
-
-
-def _judge_ratio(inputs: FabricInputs, shape: TwoTierShape, ratio: dict[str, float]) -> list[Finding]:
-    """Findings about tiers that carry less than was wished."""
-    found = []
-    wish = inputs.leaf_oversubscription
-    if shape.fits and ratio["leaf"] > wish * (1 + RATIO_TOLERANCE):
-        found.append(_above_wish("leaf", "leaf", wish, ratio["leaf"], "fabric.oversubscription.leaf"))
-    nic_bps = inputs.server.nics * inputs.server.nic_rate_bps
-    for number, link in enumerate(inputs.room_links):
-        if link.oversubscription_ratio is None:
-            continue
-        rooms = [inputs.rooms.index(name) for name in link.between]
-        built = min(shape.servers[room] for room in rooms) * nic_bps / rate_through(link)
-        if built > link.oversubscription_ratio * (1 + RATIO_TOLERANCE):
-            subject, path = link_name(link), f"room_links[{number}].oversubscription"
-            found.append(_above_wish(subject, "room link", link.oversubscription_ratio, built, path))
-    return found
-
-
-def _above_wish(subject: str, tier: str, wish: float, built: float, path: str) -> Finding:
-    args = {"tier": tier, "wish": format_ratio(wish), "built": format_ratio(built)}
-    return Finding("EW-FAB-003", "error", subject, wish, round(built, 4), "down:up", args, path=path)

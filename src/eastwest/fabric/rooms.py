@@ -1,4 +1,6 @@
-"""Links between rooms: spread evenly over the spines of both rooms, with the boxes that stand in their path."""
+"""Links between rooms: spread evenly over the topmost switches of both rooms (spines, or cores with three tiers), with
+the boxes that stand in their path.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +14,15 @@ from eastwest.fabric.draft import Draft, Ints
 from eastwest.fabric.inputs import FabricInputs
 from eastwest.fabric.tables import LinkKind, NodeKind, RoomLink
 from eastwest.spec.hosts import RoomLinkWish
+from eastwest.spec.resolve import SwitchFacts
 
 
-def links_at_rooms(inputs: FabricInputs) -> tuple[list[int], int]:
-    """Room links that end in each room, per plane, and how many of them one spine port carries."""
+def links_at_rooms(inputs: FabricInputs, tier: str) -> tuple[list[int], int]:
+    """Room links that end in each room, per plane, and how many of them one port of the topmost tier carries."""
     counts = [0] * len(inputs.rooms)
-    parts = min((max(1, parts_at(inputs.spine, wish.rate_bps)) for wish in inputs.room_links), default=1)
+    switch = inputs.switches.get(tier)
+    rates = [wish.rate_bps for wish in inputs.room_links] if switch else []
+    parts = min((max(1, parts_at(switch, rate)) for rate in rates if switch), default=1)
     for wish in inputs.room_links:
         for name in wish.between:
             if name in inputs.rooms:
@@ -25,21 +30,23 @@ def links_at_rooms(inputs: FabricInputs) -> tuple[list[int], int]:
     return counts, parts
 
 
-def add_room_links(draft: Draft, inputs: FabricInputs, spines: list[list[Ints]]) -> tuple[RoomLink, ...]:
-    """Draws every room link (`spines` by room and plane) and says what it carries: its own rate, or the least that a
-    box in its path lets through.
+def add_room_links(
+    draft: Draft, inputs: FabricInputs, tops: list[list[Ints]], switch: SwitchFacts
+) -> tuple[RoomLink, ...]:
+    """Draws every room link (`tops` by room and plane, all of model `switch`) and says what it carries: its own rate,
+    or the least that a box in its path lets through.
 
-    Link j goes to plane j modulo planes, and there to the next spine of each room in turn. A box is a node of the first
-    room; the fibre to the other room is the last piece of the path.
+    Link j goes to plane j modulo planes, and there to the next of `tops` of each room in turn. A box is a node of the
+    first room; the fibre to the other room is the last piece of the path.
     """
     built = []
     for index, wish in enumerate(inputs.room_links):
         here, there = (inputs.rooms.index(name) for name in wish.between)
-        rate = min(wish.rate_bps, inputs.spine.port_rate_bps)
+        rate = min(wish.rate_bps, switch.port_rate_bps)
         number = np.arange(wish.count)
         plane = number % inputs.planes
-        first = _spread_over(spines[here], number, inputs.planes)
-        last = _spread_over(spines[there], number, inputs.planes)
+        first = _spread_over(tops[here], number, inputs.planes)
+        last = _spread_over(tops[there], number, inputs.planes)
         if first is None or last is None:
             continue
         boxes = [draft.add_nodes(NodeKind.BOX, [box.name], room=here) for box in wish.boxes]
@@ -65,8 +72,8 @@ def link_name(wish: RoomLinkWish) -> str:
 
 
 def _spread_over(by_plane: list[Ints], number: Ints, planes: int) -> Ints | None:
-    """(count,) spine of each link, in turn inside its plane; None when the room has no spines."""
-    if any(len(spines) == 0 for spines in by_plane):
+    """(count,) switch of each link, in turn inside its plane; None when the room has none."""
+    if any(len(switches) == 0 for switches in by_plane):
         return None
     table = np.stack(by_plane)
     chosen: Ints = table[number % planes, (number // planes) % table.shape[1]]

@@ -7,16 +7,35 @@ Ideal means by the byte, not by the flow: real hashing collides; `simulate ecmp`
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eastwest.fabric.even_split import even_loads
 from eastwest.fabric.tables import Fabric, LinkKind, NodeKind
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 UNREACHED = 1 << 30
-DESTINATIONS_AT_ONCE = 256  # leaves solved together: bounds memory at edges x 256 float64
+DESTINATIONS_AT_ONCE = 256  # leaves solved together, at most
+ENTRIES_AT_ONCE = 4_000_000  # edges x destinations solved together: bounds memory at 32 MB an array of float64
+REMEMBERED = 2  # fabrics whose graph and tables are kept: the one at work, and one to compare it with
+
+
+@dataclass(frozen=True, eq=False)
+class Crossing:
+    """What crosses the fabric: bytes out of and into each NIC, split over its links, and between leaves.
+
+    `out_bytes`, `in_bytes` (n_links,) of server links; `src_leaf`, `dst_leaf` (n,) fabric nodes with `size_bytes` (n,)
+    between them, each pair inside one plane.
+    """
+
+    out_bytes: Floats
+    in_bytes: Floats
+    src_leaf: Ints
+    dst_leaf: Ints
+    size_bytes: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,9 +58,11 @@ class SwitchGraph:
     share: Floats
 
 
+@lru_cache(maxsize=REMEMBERED)
 def switch_graph(fabric: Fabric) -> SwitchGraph:
-    """The graph of everything between the server links."""
-    links = np.flatnonzero(fabric.links["kind"] != LinkKind.SERVER_LEAF).astype(np.int64)
+    """The graph of everything between the server links; drawn once for a fabric."""
+    hosts = (LinkKind.SERVER_LEAF, LinkKind.DIRECT)
+    links = np.flatnonzero(~np.isin(fabric.links["kind"], hosts)).astype(np.int64)
     is_host = np.isin(fabric.nodes["kind"], [NodeKind.SERVER, NodeKind.CONTROLLER])
     nodes = np.flatnonzero(~is_host).astype(np.int64)
     number = np.full(len(fabric.nodes), -1, np.int64)
@@ -91,14 +112,26 @@ def _starts(sorted_ids: Ints) -> Ints:
     return np.flatnonzero(np.r_[True, sorted_ids[1:] != sorted_ids[:-1]]) if len(sorted_ids) else np.zeros(0, np.int64)
 
 
+@lru_cache(maxsize=REMEMBERED)
 def server_links(fabric: Fabric) -> Ints:
-    """(n_servers, nics, planes) int64 link of each NIC port; -1 where no port was left for it."""
-    table = np.full((fabric.n_servers, fabric.nics_per_server, fabric.planes), -1, np.int64)
-    links = np.flatnonzero(fabric.nodes["kind"][fabric.links["a"]] == NodeKind.SERVER)
+    """(n_servers, nics, links_per_nic) int64 link of each NIC port to its leaf; -1 where there is none."""
+    table = np.full((fabric.n_servers, fabric.nics_per_server, fabric.links_per_nic), -1, np.int64)
+    is_down = (fabric.links["kind"] == LinkKind.SERVER_LEAF) & (
+        fabric.nodes["kind"][fabric.links["a"]] == NodeKind.SERVER
+    )
+    links = np.flatnonzero(is_down)
     number = np.full(len(fabric.nodes), -1, np.int64)
     number[fabric.nodes_of(NodeKind.SERVER)] = np.arange(fabric.n_servers)
     rows = fabric.links[links]
-    table[number[rows["a"]], rows["rail"], rows["plane"]] = links
+    server, nic = number[rows["a"]], rows["rail"].astype(np.int64)
+    if fabric.plane_by == "port" and fabric.planes > 1:
+        port = rows["plane"].astype(np.int64)
+    else:
+        order = np.lexsort((links, nic, server))
+        starts = _starts((server * fabric.nics_per_server + nic)[order])
+        port = np.empty(len(links), np.int64)
+        port[order] = np.arange(len(links)) - np.repeat(starts, np.diff(np.r_[starts, len(links)]))
+    table[server, nic, port] = links
     return table
 
 
@@ -137,43 +170,85 @@ def link_loads(
 ) -> Floats:
     """(n_links, 2) float64 bytes of each link, a to b and b to a, for transfers between NICs of servers.
 
-    `src`, `dst` (n,) server numbers, `src_nic`, `dst_nic` (n,) NIC indices, `size_bytes` (n,); `graph` saves drawing it
-    anew. A transfer is split equally over the planes. Transfers inside one server, or whose NIC has no link, load
-    nothing.
+    `src`, `dst` (n,) server numbers, `src_nic`, `dst_nic` (n,) NIC indices, `size_bytes` (n,); `graph` is drawn when
+    not given. A transfer is split equally over the ports of a NIC, port p to port p, or over the cables between two
+    servers that are cabled directly. Transfers inside one server, or whose NIC has no link, load nothing.
     """
-    graph = graph or switch_graph(fabric)
-    table = server_links(fabric)
-    loads = np.zeros((len(fabric.links), 2))
-    for plane in range(fabric.planes):
-        out, into = table[src, src_nic, plane], table[dst, dst_nic, plane]
+    if fabric.tiers == 0:
+        return _direct_loads(fabric, src, dst, size_bytes)
+    return crossing_loads(fabric, crossing_of(fabric, src, src_nic, dst, dst_nic, size_bytes), graph)
+
+
+def crossing_of(fabric: Fabric, src: Ints, src_nic: Ints, dst: Ints, dst_nic: Ints, size_bytes: Floats) -> Crossing:
+    """What transfers between NICs of servers ask of server links and leaves; arguments as in `link_loads`."""
+    table, n = server_links(fabric), len(fabric.links)
+    sums = np.zeros((2, n))
+    ends = []
+    for port in range(fabric.links_per_nic):
+        out, into = table[src, src_nic, port], table[dst, dst_nic, port]
         good = (out >= 0) & (into >= 0) & (src != dst)
-        part = size_bytes[good] / fabric.planes
-        loads[:, 0] += np.bincount(out[good], part, minlength=len(loads))
-        loads[:, 1] += np.bincount(into[good], part, minlength=len(loads))
-        _add_switch_loads(graph, fabric.links["b"][out[good]], fabric.links["b"][into[good]], part, loads)
+        part = size_bytes[good] / fabric.links_per_nic
+        sums[0] += np.bincount(out[good], part, minlength=n)
+        sums[1] += np.bincount(into[good], part, minlength=n)
+        ends.append((fabric.links["b"][out[good]], fabric.links["b"][into[good]], part))
+    src_leaf, dst_leaf, part = (np.concatenate(column) for column in zip(*ends, strict=True))
+    return Crossing(sums[0], sums[1], src_leaf.astype(np.int64), dst_leaf.astype(np.int64), part)
+
+
+def crossing_loads(fabric: Fabric, crossing: Crossing, graph: SwitchGraph | None = None) -> Floats:
+    """(n_links, 2) float64 bytes of each link, a to b and b to a.
+
+    A regular Clos splits evenly, in closed form; anything else, and what crosses rooms, is walked hop by hop on the
+    graph. With a `graph` given it is always walked.
+    """
+    loads = np.stack([crossing.out_bytes, crossing.in_bytes], axis=1)
+    pairs = crossing.src_leaf, crossing.dst_leaf, crossing.size_bytes
+    even = even_loads(fabric, *pairs) if graph is None else None
+    if even is not None:
+        return loads + even
+    _add_switch_loads(graph or switch_graph(fabric), *pairs, loads)
     return loads
+
+
+def _direct_loads(fabric: Fabric, src: Ints, dst: Ints, size_bytes: Floats) -> Floats:
+    """Loads of cables from server to server: each pair's bytes equally over its cables."""
+    links, n = fabric.links, fabric.n_servers
+    key = links["a"].astype(np.int64) * n + links["b"]
+    count = np.bincount(key, minlength=n * n)
+    there = np.bincount(src * n + dst, size_bytes, minlength=n * n)
+    back = np.bincount(dst * n + src, size_bytes, minlength=n * n)
+    found: Floats = np.stack([there[key] / count[key], back[key] / count[key]], axis=1)
+    return found
 
 
 def _add_switch_loads(graph: SwitchGraph, src_leaf: Ints, dst_leaf: Ints, size_bytes: Floats, loads: Floats) -> None:
     """Adds the bytes between leaves to the links between switches."""
-    a, b = graph.number[src_leaf], graph.number[dst_leaf]
-    far = a != b
+    edge_bytes = edge_loads(graph, graph.number[src_leaf], graph.number[dst_leaf], size_bytes)
+    loads[graph.links, 0] += edge_bytes[graph.forward] * graph.share
+    loads[graph.links, 1] += edge_bytes[graph.backward] * graph.share
+
+
+def edge_loads(graph: SwitchGraph, src: Ints, dst: Ints, size_bytes: Floats) -> Floats:
+    """(n_edges,) float64 bytes of each edge for transfers between nodes of the graph; what cannot arrive loads
+    nothing beyond where it gets stuck.
+    """
+    edge_bytes = np.zeros(len(graph.u))
+    far = src != dst
     if not far.any():
-        return
+        return edge_bytes
     n = len(graph.nodes)
-    pairs, inverse = np.unique(a[far] * n + b[far], return_inverse=True)
+    pairs, inverse = np.unique(src[far] * n + dst[far], return_inverse=True)
     amount = np.bincount(inverse.reshape(-1), size_bytes[far])
     a, b = pairs // n, pairs % n
     targets = np.unique(b)
-    edge_bytes = np.zeros(len(graph.u))
-    for first in range(0, len(targets), DESTINATIONS_AT_ONCE):
-        chunk = targets[first : first + DESTINATIONS_AT_ONCE]
+    step = max(1, min(DESTINATIONS_AT_ONCE, ENTRIES_AT_ONCE // max(1, len(graph.u))))
+    for first in range(0, len(targets), step):
+        chunk = targets[first : first + step]
         mine = np.isin(b, chunk)
         flow = np.zeros((n, len(chunk)))
         flow[a[mine], np.searchsorted(chunk, b[mine])] = amount[mine]
         edge_bytes += _push(graph, flow, hop_counts(graph, chunk))
-    loads[graph.links, 0] += edge_bytes[graph.forward] * graph.share
-    loads[graph.links, 1] += edge_bytes[graph.backward] * graph.share
+    return edge_bytes
 
 
 def _push(graph: SwitchGraph, flow: Floats, distance: Ints) -> Floats:

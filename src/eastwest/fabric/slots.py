@@ -31,7 +31,10 @@ def slot_payload_bps(generation: int, lanes: int, max_payload_bytes: int) -> flo
 
 
 def nic_slot_payload_bps(server: ServerFacts) -> float | None:
-    """Bit/s of payload through the slot of each NIC of a server; None when the slot's generation is not known."""
+    """Bit/s of payload through the slot of each NIC of a server, all its PCIe functions together; None when the slot's
+    generation is not known.
+    """
     if server.pcie_generation is None:
         return None
-    return slot_payload_bps(server.pcie_generation, server.pcie_lanes, server.max_payload_bytes)
+    one = slot_payload_bps(server.pcie_generation, server.pcie_lanes, server.max_payload_bytes)
+    return one * server.pcie_functions

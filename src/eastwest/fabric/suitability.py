@@ -5,17 +5,18 @@ mixed servers, room links.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 
 from eastwest.fabric.capacity import parts_at
 from eastwest.fabric.inputs import FabricInputs
+from eastwest.fabric.lanes import agree_lanes
 from eastwest.fabric.rooms import link_name
 from eastwest.fabric.slots import nic_slot_payload_bps, slot_raw_bps
-from eastwest.fabric.two_tier import agree_lanes
 from eastwest.finding import Finding, Severity
 from eastwest.spec.qos import LossRegime
 from eastwest.spec.resolve import ServerFacts, SwitchFacts, regime_of
 from eastwest.spec.site import Site
-from eastwest.units import GIGA, format_port_rate
+from eastwest.units import BITS_PER_BYTE, GIGA, format_port_rate
 
 DATA_CENTRE_CLASS = "data_centre"
 NEEDS_OF_REGIME: Mapping[LossRegime, tuple[str, ...]] = {  # what every switch must have
@@ -27,21 +28,24 @@ NEEDS_OF_REGIME: Mapping[LossRegime, tuple[str, ...]] = {  # what every switch m
 }
 
 
-def judge_site(site: Site, inputs: FabricInputs) -> list[Finding]:
-    """All findings that need no cable drawn."""
+def judge_site(site: Site, inputs: FabricInputs, tiers: tuple[str, ...]) -> list[Finding]:
+    """All findings that need no cable drawn; `tiers` are those that the fabric has switches for."""
     boxes = [] if site.jobs else list(_judge_boxes(inputs))
     return [
-        *judge_ports(inputs),
+        *judge_ports(inputs, tiers),
         *_judge_servers(inputs),
-        *_judge_switches(site, inputs),
+        *_judge_switches(site, inputs, tiers),
         *_judge_transport(site),
         *boxes,
     ]
 
 
-def judge_ports(inputs: FabricInputs) -> list[Finding]:
-    """Findings about ports and lanes that do not match at the two ends of a link."""
-    return [*_judge_nic_ports(inputs), *_judge_room_ports(inputs), *_judge_lanes(agree_lanes(inputs))]
+def judge_ports(inputs: FabricInputs, tiers: tuple[str, ...]) -> list[Finding]:
+    """Findings about ports and lanes that do not match at the two ends of a link, in the tiers that there are."""
+    if not tiers:
+        return []
+    rooms = _judge_room_ports(inputs, tiers[-1]) if len(tiers) > 1 else ()
+    return [*_judge_nic_ports(inputs), *rooms, *_judge_lanes(agree_lanes(inputs), tiers)]
 
 
 def _judge_servers(inputs: FabricInputs) -> Iterator[Finding]:
@@ -55,6 +59,23 @@ def _judge_servers(inputs: FabricInputs) -> Iterator[Finding]:
         payload_bps = nic_slot_payload_bps(group)
         if payload_bps is not None and group.nic_rate_bps > payload_bps:
             yield _beyond_slot(group, payload_bps, f"{path}.pcie")
+        if payload_bps is not None and group.pcie_functions > 1:
+            yield _shared_port(group, payload_bps, f"{path}.pcie")
+
+
+def _shared_port(group: ServerFacts, payload_bps: float, path: str) -> Finding:
+    """One network port behind several PCIe functions: software that opens one of them gets one slot's share."""
+    generation, rate = group.pcie_generation or 0, group.nic_rate_bps
+    one, both = min(rate, payload_bps) / group.pcie_functions, min(rate, payload_bps)
+    args = {
+        "nic": format_port_rate(rate),
+        "slot": f"{group.pcie_functions} x Gen{generation} x{group.pcie_lanes}",
+        "functions": group.pcie_functions,
+        "raw_gbps": round(slot_raw_bps(generation, group.pcie_lanes) / GIGA),
+        "one_gbytes": round(one / GIGA / BITS_PER_BYTE, 1),
+        "all_gbytes": round(both / GIGA / BITS_PER_BYTE, 1),
+    }
+    return Finding("EW-FAB-036", "warning", group.name, rate, round(one), "bit/s", args, path=path)
 
 
 def _beyond_slot(group: ServerFacts, payload_bps: float, path: str) -> Finding:
@@ -83,38 +104,44 @@ def _judge_nic_ports(inputs: FabricInputs) -> Iterator[Finding]:
         yield Finding("EW-FAB-005", "error", name, port_bps, nic_bps, "bit/s", args, path=path)
 
 
-def _judge_room_ports(inputs: FabricInputs) -> Iterator[Finding]:
-    """Room links faster than spine ports."""
-    port_bps = inputs.spine.port_rate_bps
+def _judge_room_ports(inputs: FabricInputs, tier: str) -> Iterator[Finding]:
+    """Room links faster than the ports of the topmost tier."""
+    switch = inputs.switches[tier]
+    port_bps = switch.port_rate_bps
     for index, link in enumerate(inputs.room_links):
-        if parts_at(inputs.spine, link.rate_bps) == 0:
+        if parts_at(switch, link.rate_bps) == 0:
             rate, port = format_port_rate(link.rate_bps), format_port_rate(port_bps)
-            args = {"link": rate, "port": port, "spine": inputs.spine.label}
+            args = {"link": rate, "port": port, "spine": switch.label}
             path = f"room_links[{index}].rate"
             yield Finding("EW-FAB-021", "error", link_name(link), port_bps, link.rate_bps, "bit/s", args, path=path)
 
 
-def _judge_lanes(inputs: FabricInputs) -> Iterator[Finding]:
+def _judge_lanes(inputs: FabricInputs, tiers: tuple[str, ...]) -> Iterator[Finding]:
     """Links whose two ends run lanes of different rates: they do not link up."""
-    server, leaf, spine = inputs.server, inputs.leaf, inputs.spine
-    pairs = (
-        ("server - leaf", server.nic_label, inputs.nic_lane_rate_bps, leaf.label, leaf.lane_rate_bps, "fabric.leaf"),
-        ("leaf - spine", leaf.label, leaf.lane_rate_bps, spine.label, spine.lane_rate_bps, "fabric.spine"),
+    leaf = inputs.leaf
+    first = (
+        *("server - leaf", inputs.server.nic_label, inputs.nic_lane_rate_bps),
+        *(leaf.label, leaf.lane_rate_bps, "fabric.leaf"),
     )
-    for subject, a, a_lane, b, b_lane, path in pairs:
+    pairs = [first]
+    for low, high in pairwise(tiers):
+        a, b = inputs.switches[low], inputs.switches[high]
+        pairs.append((f"{low} - {high}", a.label, a.lane_rate_bps, b.label, b.lane_rate_bps, f"fabric.{high}"))
+    for subject, lower, a_lane, upper, b_lane, path in pairs:
         if a_lane != b_lane:
-            args = {"a": a, "b": b, "a_lane": format_port_rate(a_lane), "b_lane": format_port_rate(b_lane)}
+            args = {"a": lower, "b": upper, "a_lane": format_port_rate(a_lane), "b_lane": format_port_rate(b_lane)}
             yield Finding("EW-FAB-006", "error", subject, a_lane, b_lane, "bit/s", args, path=path)
 
 
-def _judge_switches(site: Site, inputs: FabricInputs) -> Iterator[Finding]:
+def _judge_switches(site: Site, inputs: FabricInputs, names: tuple[str, ...]) -> Iterator[Finding]:
     """Switches that cannot do what the transport and loss regime need, or are of a class that does not belong here."""
     regime = regime_of(site)
     tiers: dict[str, tuple[SwitchFacts, list[str]]] = {}
-    for tier, switch in (("leaf", inputs.leaf), ("spine", inputs.spine)):
+    for tier in names:
+        switch = inputs.switches[tier]
         tiers.setdefault(switch.label, (switch, []))[1].append(tier)
-    for switch, names in tiers.values():
-        yield from _judge_switch(switch, names, regime)
+    for switch, mine in tiers.values():
+        yield from _judge_switch(switch, mine, regime)
 
 
 def _judge_switch(switch: SwitchFacts, tiers: list[str], regime: LossRegime) -> Iterator[Finding]:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from eastwest.decision import Decision
 from eastwest.finding import Finding
 from eastwest.spec.hosts import BoxWish
+from eastwest.spec.switches import PlaneBy
 
 
 class NodeKind(IntEnum):
@@ -40,10 +41,13 @@ class LinkKind(IntEnum):
     SPINE_CORE = 2
     ROOM = 3
     SCALE_UP = 4
+    DIRECT = 5
 
 
 class Tier(IntEnum):
-    """The highest part of the network that a transfer crosses; `ROOM` is a link between rooms."""
+    """The highest part of the network that a transfer crosses; `ROOM` is a link between rooms, `DIRECT` a cable from
+    server to server.
+    """
 
     LOCAL = 0
     SCALE_UP = 1
@@ -51,13 +55,15 @@ class Tier(IntEnum):
     SPINE = 3
     CORE = 4
     ROOM = 5
+    DIRECT = 6
 
 
 NODE_DTYPE = np.dtype(
     [
         ("kind", np.int8),
         ("room", np.int32),  # index into Fabric.rooms
-        ("group", np.int32),  # pod, scalable unit or rail group; -1 when none
+        ("group", np.int32),  # scalable unit or rail group, counted over all rooms; -1 when none
+        ("pod", np.int32),  # counted over all rooms, of fabrics with three tiers; -1 when none
         ("rail", np.int16),  # rail that a leaf serves; -1 when it serves all
         ("plane", np.int16),
         ("rack", np.int32),  # index into Fabric.racks
@@ -134,8 +140,9 @@ class Fabric:
     """The network as it will exist.
 
     `nodes`, `ports`, `links` are record arrays (dtypes above), `names` (n_nodes,) names, `oversubscription` down:up
-    bandwidth per tier ("leaf", "spine", "room") as built, `switches` the model of each tier, `decisions` and `findings`
-    of the building.
+    bandwidth per tier ("leaf", "spine", "room") as built, `switches` the model of each tier, `planes` disjoint
+    switching fabrics, each of one port of every NIC or of every NIC of one index (`plane_by`), `links_per_nic` cables
+    of a NIC, `pods` of three tiers (0 otherwise), `decisions` and `findings` of the building.
     """
 
     family: str
@@ -163,6 +170,11 @@ class Fabric:
     decisions: tuple[Decision, ...] = ()
     findings: tuple[Finding, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
+    plane_by: PlaneBy = "port"
+    links_per_nic: int = 1
+    rail_optimized: bool = False
+    pods: int = 0
+    max_cores: int = 0
 
     @cached_property
     def index(self) -> Mapping[str, int]:
@@ -196,6 +208,9 @@ class Fabric:
             "family": self.family,
             "tiers": self.tiers,
             "planes": self.planes,
+            "plane_by": self.plane_by,
+            "rail_optimized": self.rail_optimized,
+            "pods": self.pods,
             "servers": self.n_servers,
             "gpus": self.n_gpus,
             "leaves": int(self.nodes_of(NodeKind.LEAF).size),
@@ -206,6 +221,7 @@ class Fabric:
                 "leaf_spine": kinds[LinkKind.LEAF_SPINE],
                 "spine_core": kinds[LinkKind.SPINE_CORE],
                 "room": kinds[LinkKind.ROOM],
+                "direct": kinds[LinkKind.DIRECT],
             },
             "oversubscription_ratio": dict(self.oversubscription),
             "ports": {tier: {"used": p.used, "free": p.free} for tier, p in self.tier_ports.items()},

@@ -12,7 +12,8 @@ from eastwest.fabric.tables import Fabric
 from eastwest.finding import Finding, sort_findings
 from eastwest.spec.site import Site
 
-SHORT_OF_PORTS = ("EW-FAB-001", "EW-FAB-002")  # servers without cables are then a consequence
+# Servers without cables, or out of reach, are a consequence of these.
+SHORT_OF_PORTS = ("EW-FAB-001", "EW-FAB-002", "EW-FAB-028", "EW-FAB-029", "EW-FAB-033", "EW-FAB-034")
 
 
 def build(site: Site) -> Fabric:
@@ -24,7 +25,7 @@ def build(site: Site) -> Fabric:
     family = FAMILIES.get(site.fabric.family)
     inputs = inputs_of(site)
     fabric = family(inputs)
-    findings = [*fabric.findings, *judge_site(site, inputs), *_islands(fabric)]
+    findings = [*fabric.findings, *judge_site(site, inputs, tuple(fabric.switches)), *_islands(fabric)]
     return replace(fabric, findings=sort_findings(findings))
 
 

@@ -8,11 +8,12 @@ its NICs, rail to rail.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eastwest.fabric.routing import server_links
+from eastwest.fabric.routing import REMEMBERED, server_links
 from eastwest.fabric.tables import Fabric, Tier
 from eastwest.workload.ledger import Grid, LedgerRow
 
@@ -34,7 +35,7 @@ class Transfers:
 
 def transfers_of(row: LedgerRow, grid: Grid, gpus: Ints, per_server: int) -> Transfers:
     """The transfers of one row in one `per`, over all groups; `gpus` (n_ranks,) is where the ranks sit, `per_server`
-    GPUs of a server.
+    GPUs of a server, or of a scale-up domain of several servers: rings hand over between those.
 
     Ring collectives: each rank sends `bytes_per_gpu` to its ring neighbours. Chains (`send_recv`, `broadcast`): each
     rank but the last sends them to the next; a pipeline's backward direction is the chain reversed, and an interleaved
@@ -113,52 +114,88 @@ def _multi_ring(blocks: Ints, size: float) -> Transfers:
 
 @dataclass(frozen=True, eq=False)
 class Where:
-    """What decides the tier of a pair: server, scale-up domain and room of GPUs, the leaf of each NIC, and whether
+    """What decides the tier of a pair: server, scale-up domain, pod and room of GPUs, the leaf of each NIC, and whether
     rails are kept.
+
+    `domain` GPUs of a scale-up domain, `domain_of`, `room`, `pod` (n_servers,) of each server, `leaf` (n_servers, nics)
+    node of each NIC's first leaf.
     """
 
     per_server: int
     domain: int
     nics: int
     rail_aligned: bool
+    is_direct: bool
     leaf: Ints
     room: Ints
-    group: Ints
+    pod: Ints
+    domain_of: Ints
 
     def nic_pair(self, src: Ints, dst: Ints) -> tuple[Ints, Ints]:
         """(n,), (n,) NICs that a pair of GPUs uses.
 
-        With one NIC a GPU the data goes over the destination's rail (NCCL hands it to the GPU of that rail by NVLink
-        first, PXN), so both NICs are equal.
+        With one NIC a GPU, or rails that do not meet, the data goes over the destination's rail (NCCL hands it to the
+        GPU of that rail by NVLink first, PXN), so both NICs are equal.
         """
-        into = dst % self.per_server * self.nics // self.per_server
-        return (into if self.rail_aligned else src % self.per_server * self.nics // self.per_server), into
+        into = self.nic_of(dst)
+        return (into if self.rail_aligned else self.nic_of(src)), into
+
+    def nic_of(self, gpu: Ints) -> Ints:
+        """(n,) NIC index of GPUs: neighbours share one where there are fewer NICs than GPUs."""
+        return gpu % self.per_server * self.nics // self.per_server
 
 
+@lru_cache(maxsize=REMEMBERED)
 def where(fabric: Fabric) -> Where:
-    """The tables of one fabric; leaves are those of plane 0, all planes being alike."""
+    """The tables of one fabric, made once; leaves are those of the first port of each NIC, all ports being alike."""
     link = server_links(fabric)[:, :, 0]
-    leaf = np.where(link >= 0, fabric.links["b"][link], -1).astype(np.int64)
+    leaf = np.where(link >= 0, fabric.links["b"][link], -1).astype(np.int64) if len(fabric.links) else link
     servers = fabric.nodes[: fabric.n_servers]
     domain = max(fabric.scale_up_domain, fabric.gpus_per_server)
     nics, per_server = fabric.nics_per_server, fabric.gpus_per_server
+    room = servers["room"].astype(np.int64)
     return Where(
         per_server,
         domain,
         nics,
-        nics == per_server,
+        nics == per_server or has_lone_rails(fabric),
+        fabric.tiers == 0,
         leaf,
-        servers["room"].astype(np.int64),
-        servers["group"].astype(np.int64),
+        room,
+        servers["pod"].astype(np.int64),
+        _domains(room, max(1, domain // per_server)),
     )
+
+
+def has_lone_rails(fabric: Fabric) -> bool:
+    """Whether NICs of different index sit in planes that no switch joins."""
+    return fabric.plane_by == "nic" and fabric.planes > 1
+
+
+def _domains(room: Ints, servers_per_domain: int) -> Ints:
+    """(n_servers,) int64 scale-up domain of each server, counted over all rooms; every room begins with a new one."""
+    starts = np.searchsorted(room, room, side="left")
+    inside = np.arange(len(room)) - starts
+    fresh = inside % servers_per_domain == 0
+    found: Ints = np.cumsum(fresh) - 1
+    return found
 
 
 def tiers_of(places: Where, moves: Transfers) -> Ints:
     """(n,) int64 `Tier` of each transfer: the highest part of the network that it crosses."""
     a, b = moves.src // places.per_server, moves.dst // places.per_server
     out, into = places.nic_pair(moves.src, moves.dst)
-    tier = np.where(places.leaf[a, out] == places.leaf[b, into], Tier.LEAF, Tier.SPINE)
-    tier = np.where(places.room[a] != places.room[b], Tier.ROOM, tier)
-    tier = np.where(moves.src // places.domain == moves.dst // places.domain, Tier.SCALE_UP, tier)
+    if places.is_direct:
+        tier = np.full(len(a), int(Tier.DIRECT))
+    else:
+        tier = tier_between(places, a, b, places.leaf[a, out] == places.leaf[b, into])
+    tier = np.where(places.domain_of[a] == places.domain_of[b], Tier.SCALE_UP, tier)
     found: Ints = np.where(moves.src == moves.dst, Tier.LOCAL, tier).astype(np.int64)
+    return found
+
+
+def tier_between(places: Where, a: Ints, b: Ints, is_one_leaf: NDArray[np.bool_]) -> Ints:
+    """(n,) int64 `Tier` of what goes from servers `a` to servers `b` over switches."""
+    tier = np.where(is_one_leaf, Tier.LEAF, np.where(places.pod[a] == places.pod[b], Tier.SPINE, Tier.CORE))
+    found: Ints = np.where(places.room[a] != places.room[b], Tier.ROOM, tier).astype(np.int64)
     return found

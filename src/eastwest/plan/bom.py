@@ -1,33 +1,65 @@
-"""The bill of materials: what to buy, how many, where it goes."""
+"""The bill of materials: what to buy, how many, where it goes, what it draws."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
+from typing import Any, Literal
 
 from eastwest.fabric.cabling import parts
 from eastwest.fabric.tables import Fabric, NodeKind
+from eastwest.plan.part_names import CABLE_LABEL, read_part
+from eastwest.spec import catalogue
 from eastwest.spec.resolve import ServerFacts, TierName, resolve_server, switch_of_tier
 from eastwest.spec.site import Site
-from eastwest.units import format_port_rate, format_power
+from eastwest.units import GIGA, format_port_rate, format_power
 
-MANAGEMENT_SWITCH_PORTS = 48  # a common 48 x 1G access switch
-MANAGEMENT_PORTS_PER_SWITCH = 1  # one management port on each fabric switch
+Group = Literal[
+    "servers", "nics", "switches", "optics", "cables", "spares", "storage", "out_of_band", "monitoring", "other"
+]
+GROUPS: tuple[Group, ...] = (
+    "servers",
+    "nics",
+    "switches",
+    "optics",
+    "cables",
+    "spares",
+    "storage",
+    "out_of_band",
+    "monitoring",
+    "other",
+)
 TIERS: tuple[tuple[TierName, NodeKind], ...] = (
     ("leaf", NodeKind.LEAF),
     ("spine", NodeKind.SPINE),
     ("core", NodeKind.CORE),
 )
+LABELS_PER_CABLE = 2  # one at each end
+GROUP_OF_UNIT: dict[str, Group] = {"link": "cables", "cable": "cables", "module": "optics"}
+# The data sheet that stands for a module when only its medium, rate and ports a cage are known.
+SHEET_OF_MODULE = {
+    ("dr", 100 * GIGA, 1): "100g-dr",
+    ("dr", 400 * GIGA, 1): "mms4x00-ns400",
+    ("dr", 400 * GIGA, 2): "mms4x00-ns",
+    ("dr", 800 * GIGA, 2): "1600g-2xdr4",
+    ("fr", 100 * GIGA, 1): "100g-fr",
+    ("fr", 200 * GIGA, 1): "200g-fr4",
+    ("fr", 400 * GIGA, 1): "400g-fr4",
+    ("lr", 100 * GIGA, 1): "100g-lr4",
+    ("lr", 400 * GIGA, 1): "400g-lr4-10",
+    ("sr", 100 * GIGA, 1): "100g-sr4",
+    ("sr", 200 * GIGA, 1): "200g-sr4",
+    ("sr", 400 * GIGA, 1): "mma4z00-ns400",
+    ("sr", 400 * GIGA, 2): "mma4z00-ns",
+    ("zr", 400 * GIGA, 1): "400g-zr",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class BomRow:
     """One line of the bill: `power_w` is of all pieces together, None when the part draws none of its own or it is not
-    known.
+    known; `unit_price` of one piece in `currency`, None when nobody gave it; `included` when another line pays for it.
     """
 
     part: str
@@ -37,6 +69,15 @@ class BomRow:
     where: str
     power_w: float | None = None
     note: str = ""
+    group: Group = "other"
+    unit_price: float | None = None
+    currency: str | None = None
+    included: bool = False
+
+    @property
+    def price(self) -> float | None:
+        """Price of all pieces of the line; None when it is not known."""
+        return None if self.unit_price is None else self.unit_price * self.quantity
 
     def as_json(self) -> dict[str, Any]:
         """The line in the shape of the command line's contract."""
@@ -48,14 +89,18 @@ class BomRow:
             "where": self.where,
             "power_w": self.power_w,
             "note": self.note,
+            "group": self.group,
+            "unit_price": self.unit_price,
+            "price": self.price,
+            "currency": self.currency,
         }
 
 
 def bill_of_materials(site: Site, server: ServerFacts, fabric: Fabric) -> tuple[BomRow, ...]:
-    """Servers, NICs, switches, optics, cables, spares and the management network, in the order in which they are
-    ordered.
+    """Servers, NICs, switches, optics, cables, labels and spares of the east-west network, in the order in which they
+    are ordered; the side networks have their own lines (`plan.side_networks`).
     """
-    return (*_servers(site, server), *_switches(site, fabric), *_links(site, fabric), *_management(site, fabric))
+    return (*_servers(site, server), *_switches(site, fabric), *_links(site, fabric))
 
 
 def _servers(site: Site, server: ServerFacts) -> Iterator[BomRow]:
@@ -73,10 +118,19 @@ def _servers(site: Site, server: ServerFacts) -> Iterator[BomRow]:
             ", ".join(facts.room or "all rooms" for facts in same),
             first.power_w * count,
             f"{format_power(first.power_w)} each, at most",
+            "servers",
         )
     nics = sum(wish.count for wish in site.servers) * server.nics
     yield BomRow(
-        server.nic_label, "east-west NIC", nics, "NIC", "in the servers", None, "part of the server in catalogue models"
+        server.nic_label,
+        "east-west NIC",
+        nics,
+        "NIC",
+        "in the servers",
+        None,
+        "part of the server in catalogue models",
+        "nics",
+        included=site.servers[0].model is not None,
     )
 
 
@@ -86,33 +140,34 @@ def _switches(site: Site, fabric: Fabric) -> Iterator[BomRow]:
         switch = switch_of_tier(site, tier)
         if count and switch:
             note = "; ".join(switch.assumed)
-            yield BomRow(switch.label, f"{tier} switch", count, "switch", tier, switch.power_w * count, note)
+            power_w = switch.power_w * count
+            yield BomRow(switch.label, f"{tier} switch", count, "switch", tier, power_w, note, "switches")
 
 
 def _links(site: Site, fabric: Fabric) -> Iterator[BomRow]:
     spare_ratio = site.cabling.spare_ratio
     for part in parts(fabric):
-        yield BomRow(part.part, "east-west link", part.count, part.unit, "fabric")
+        power_w, note = part_power(part.part, part.count)
+        group = GROUP_OF_UNIT.get(part.unit, "other")
+        yield BomRow(part.part, "east-west link", part.count, part.unit, "fabric", power_w, note, group)
         spare = math.ceil(part.count * spare_ratio)
         if spare:
-            yield BomRow(
-                part.part, "spare", spare, part.unit, "stock", None, f"{spare_ratio:.0%} of those used, rounded up"
-            )
+            note = f"{spare_ratio:.0%} of those used, rounded up"
+            yield BomRow(part.part, "spare", spare, part.unit, "stock", None, note, "spares")
+    labels = LABELS_PER_CABLE * int(fabric.links.size)
+    yield BomRow(CABLE_LABEL, "text as in cables.csv", labels, "label", "fabric", None, "one at each end", "cables")
 
 
-def _management(site: Site, fabric: Fabric) -> Iterator[BomRow]:
-    """Out-of-band switches when they are wished for: ports of servers and switches over a 48-port access switch."""
-    if site.out_of_band is None:
-        return
-    switches = int(np.count_nonzero(np.isin(fabric.nodes["kind"], (NodeKind.LEAF, NodeKind.SPINE, NodeKind.CORE))))
-    ports = fabric.n_servers * site.out_of_band.ports_per_server + switches * MANAGEMENT_PORTS_PER_SWITCH
-    count = math.ceil(ports / MANAGEMENT_SWITCH_PORTS)
-    yield BomRow(
-        "48x1G",
-        "out-of-band switch",
-        count,
-        "switch",
-        "management",
-        None,
-        f"{ports} ports over 48-port access switches",
-    )
+def part_power(part: str, quantity: int) -> tuple[float | None, str]:
+    """Watts of so many modules or active cables together, and the data sheet that says so; None when there is none.
+
+    Passive cables and fibre draw nothing. It is the module's most, not its typical draw.
+    """
+    read = read_part(part)
+    sheet = SHEET_OF_MODULE.get((read.medium, read.rate_bps, read.ports)) if read and read.kind == "module" else None
+    if sheet is None:
+        return None, ""
+    optic = catalogue.get("optic", sheet)
+    if optic.power_w is None:
+        return None, ""
+    return optic.power_w * quantity, f"{format_power(optic.power_w)} each, at most ({sheet})"

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import fields
-from operator import attrgetter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,8 +15,10 @@ from eastwest.fabric.cabling import Cable, cable_rows
 from eastwest.fabric.placement import Placement
 from eastwest.fabric.routing import ecmp_groups
 from eastwest.fabric.tables import Fabric, LinkKind, NodeKind
+from eastwest.plan.exports import export_files
 from eastwest.plan.plan import Plan
 from eastwest.plan.predict import Prediction
+from eastwest.plan.risk_files import risk_files
 from eastwest.plan.write import csv_text, json_text, yaml_text
 from eastwest.spec.resolve import TierName, resolve_server, switch_of_tier
 from eastwest.workload.features import translated
@@ -54,7 +55,11 @@ def plan_document(plan: Plan, lang: str = "en") -> dict[str, Any]:
         "targets": plan.targets.as_json(),
         "decisions": [decision.as_json() for decision in plan.decisions],
         "bom": [row.as_json() for row in plan.bom],
+        "bill": plan.bill.as_json(),
         "cables_summary": list(_cables(plan.fabric)),
+        "growth": plan.growth.as_json(),
+        "failures": plan.failures.as_json(),
+        "spares": [spare.as_json() for spare in plan.failures.spares],
     }
 
 
@@ -70,13 +75,14 @@ def plan_files(plan: Plan, document: Mapping[str, Any], report: str) -> dict[str
         "targets.yaml": yaml_text(
             {"schema": "eastwest.targets/1", "site": plan.site.name, "targets": document["targets"]}
         ),
+        **risk_files(plan.growth, plan.failures),
+        **export_files(plan),
     }
 
 
-def _table(row_type: type[Cable] | type[AddressRow], rows: Iterator[Any]) -> str:
-    """A CSV table of frozen rows, a column a field."""
-    header = tuple(field.name for field in fields(row_type))
-    return csv_text(header, map(attrgetter(*header), rows))
+def _table(row_type: type[Cable] | type[AddressRow], rows: Iterable[tuple[Any, ...]]) -> str:
+    """A CSV table of named rows, a column a field."""
+    return csv_text(row_type._fields, rows)
 
 
 def _bytes_by_tier(placement: Placement) -> dict[str, int]:
@@ -152,12 +158,17 @@ def _profile(profile: Profile, prediction: Prediction, lang: str) -> dict[str, A
     period_s = prediction.step_time_s or prediction.time_per_token_s
     busy_s = sum(row.time_s for row in prediction.rows if row.bottleneck != "scale_up")
     duty = min(1.0, busy_s / period_s) if period_s else None
+    peak = 1 / duty if duty else profile.peak_to_average_ratio
+    words = {"peak_text": f"{peak:.1f}"} if peak else {}
+    rows = (
+        replace(row, args={**row.args, **{k: v for k, v in words.items() if k in row.args}}) for row in profile.rows
+    )
     return {
         "main_pattern": profile.main_pattern,
         "main_share_ratio": profile.main_share_ratio,
         "period_s": period_s,
         "duty_ratio": duty,
-        "peak_to_average_ratio": 1 / duty if duty else profile.peak_to_average_ratio,
+        "peak_to_average_ratio": peak,
         "fan_in": profile.fan_in,
         "jitter_tolerance": profile.jitter_tolerance,
         "rows": [
@@ -169,7 +180,7 @@ def _profile(profile: Profile, prediction: Prediction, lang: str) -> dict[str, A
                 "queueing": row.queueing,
                 "because": row.because,
             }
-            for row in (translated(own, lang) for own in profile.rows)
+            for row in (translated(own, lang) for own in rows)
         ],
     }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from eastwest.fabric.bottleneck import bottleneck
@@ -76,26 +78,30 @@ def _bandwidth(site: Site, server: ServerFacts, fabric: Fabric, nic_bytes_per_s:
         return [nic]
     # Links between switches are derated like NICs: to the payload that perftest measures.
     derating = nic_bytes_per_s * MEASURED_SHARE * BITS_PER_BYTE / fabric.nic_rate_bps
-    pair, everyone = (_ring_rate(fabric, n_servers) * derating for n_servers in (2, fabric.n_servers))
+    rings = (("pair", 2, "2 servers"), ("all", fabric.n_servers, f"all {fabric.n_servers} servers"))
+    rates = [(name, _ring_rate(fabric, n_servers), nodes) for name, n_servers, nodes in rings]
     return [
         nic,
-        _all_reduce("pair", server, "2 servers, NCCL_ALGO=Ring", pair),
-        _all_reduce("all", server, f"all {fabric.n_servers} servers, NCCL_ALGO=Ring", everyone),
-        _all_to_all(server, fabric, nic_bytes_per_s * MEASURED_SHARE),
+        *(
+            _all_reduce(name, server, f"{nodes}, NCCL_ALGO=Ring", rate * derating)
+            for name, rate, nodes in rates
+            if rate
+        ),
+        *_all_to_all(server, fabric, nic_bytes_per_s * MEASURED_SHARE),
     ]
 
 
-def _ring_rate(fabric: Fabric, n_servers: int) -> float:
+def _ring_rate(fabric: Fabric, n_servers: int) -> float | None:
     """busbw (bytes/s at line rate) of a ring over the first `n_servers`: bytes sent per GPU over the busiest link's
     time.
 
     A ring in server order crosses each leaf and each room link once each way, so oversubscription costs it only where
-    one server's share does not fit.
+    one server's share does not fit. None when the servers share a scale-up domain: then the network carries nothing.
     """
     n_gpus = n_servers * fabric.gpus_per_server
     row = LedgerRow("acceptance", "ring", "dp", "all GPUs", n_gpus, "all_reduce", RING_BYTES, 1, RING_BYTES, "step")
     found = bottleneck(fabric, Grid(dp=n_gpus), np.arange(n_gpus, dtype=np.int64), row)
-    return RING_BYTES / found.network_s
+    return RING_BYTES / found.network_s if found.network_s else None
 
 
 def _all_reduce(name: str, server: ServerFacts, nodes: str, ceiling_bytes_per_s: float) -> Target:
@@ -110,18 +116,21 @@ def _all_reduce(name: str, server: ServerFacts, nodes: str, ceiling_bytes_per_s:
     )
 
 
-def _all_to_all(server: ServerFacts, fabric: Fabric, nic_bytes_per_s: float) -> Target:
+def _all_to_all(server: ServerFacts, fabric: Fabric, nic_bytes_per_s: float) -> Iterator[Target]:
     """All GPUs send equal parts to all others; what leaves a leaf or a room must fit its uplinks."""
     n_gpus, slowdown = fabric.n_gpus, _all_to_all_slowdown(fabric)
+    inside = max(server.gpus, fabric.scale_up_domain)
+    if n_gpus <= inside:
+        return
     own_bytes_per_s = nic_bytes_per_s * server.nics / server.gpus
-    ceiling_bytes_per_s = own_bytes_per_s * (n_gpus - 1) / (n_gpus - server.gpus) / slowdown
-    return Target(
+    ceiling_bytes_per_s = own_bytes_per_s * (n_gpus - 1) / (n_gpus - inside) / slowdown
+    yield Target(
         id="busbw.all_to_all.all",
         kind="at_least",
         value=round(ceiling_bytes_per_s * COLLECTIVE_PASS),
         unit="bytes_per_s",
         test=f"mpirun -N {server.gpus} … alltoall_perf -b 128M -e 4G -f 2 -g 1   (all servers)",
-        because="(n - g)/n of each GPU's bytes leave its server through its share of the NICs; busbw counts (n - 1)/n",
+        because="(n - g)/n of a GPU's bytes leave its scale-up domain of g GPUs; busbw counts (n - 1)/n",
         formula="nics/gpus x nic_payload x 0.98 x (n-1)/(n-g) / slowdown x 0.90, "
         "slowdown = max(1, oversubscription x share that crosses it)",
     )
@@ -136,8 +145,11 @@ def _all_to_all_slowdown(fabric: Fabric) -> float:
     largest_group = int(np.bincount(nodes["group"][servers] - nodes["group"][servers].min()).max(initial=1))
     smallest_room = int(np.bincount(nodes["room"][servers]).min(initial=servers.size))
     over_leaf = fabric.oversubscription.get("leaf", 1.0) * (servers.size - largest_group) / others
+    largest_pod = int(np.bincount(nodes["pod"][servers] + 1).max(initial=1))
+    ratio_of_pods = fabric.oversubscription.get("leaf", 1.0) * fabric.oversubscription.get("spine", 1.0)
+    over_pod = ratio_of_pods * (servers.size - largest_pod) / others
     over_room = fabric.oversubscription.get("room", 0.0) * (servers.size - smallest_room) / others
-    return max(1.0, over_leaf, over_room)
+    return max(1.0, over_leaf, over_pod, over_room)
 
 
 def _mtu(site: Site, policy: Policy) -> list[Target]:

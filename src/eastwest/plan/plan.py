@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 from eastwest.decision import Decision
 from eastwest.fabric.placement import Placement, place
 from eastwest.fabric.tables import Fabric
 from eastwest.fabric.topology import build
 from eastwest.finding import Finding, Verdict, sort_findings, verdict_of
+from eastwest.plan.advice import Case
+from eastwest.plan.advise import advise
+from eastwest.plan.bill_totals import BillTotals, bill_totals
 from eastwest.plan.bom import BomRow, bill_of_materials
+from eastwest.plan.failure_report import FailureReport, report_failures
 from eastwest.plan.goals import derive_targets
+from eastwest.plan.growth_report import GrowthReport, report_growth
 from eastwest.plan.predict import Prediction, predict
+from eastwest.plan.prices import PriceFile, apply_prices
+from eastwest.plan.side_networks import side_networks
 from eastwest.policy import Policy, derive
 from eastwest.spec.load import LoadedSite
 from eastwest.spec.resolve import ServerFacts, resolve_server
@@ -36,6 +44,9 @@ class Plan:
     predictions: tuple[Prediction, ...]
     targets: Targets
     bom: tuple[BomRow, ...]
+    bill: BillTotals
+    growth: GrowthReport
+    failures: FailureReport
     decisions: tuple[Decision, ...]
     findings: tuple[Finding, ...]
 
@@ -45,31 +56,45 @@ class Plan:
         return verdict_of(self.findings)
 
 
-def make_plan(loaded: LoadedSite | Site) -> Plan:
-    """The plan of a site.
+class _Reasoned(Protocol):
+    """A part of the plan that gives its reasons."""
 
-    Raises InputError when the wishes contradict each other so that nothing can be built; a design that can be built but
-    is bad comes back as a plan with findings. Deterministic: the same site gives the same plan.
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """What it chose."""
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What does not hold."""
+
+
+def make_plan(loaded: LoadedSite | Site, prices: PriceFile | None = None) -> Plan:
+    """The plan of a site; `prices` are put into its bill of materials.
+
+    Raises InputError when the wishes contradict each other so that nothing can be built, or when a price is given for a
+    part that nobody knows; a design that can be built but is bad comes back as a plan with findings. Deterministic: the
+    same site gives the same plan.
     """
     site = loaded.site if isinstance(loaded, LoadedSite) else loaded
     source = loaded.source if isinstance(loaded, LoadedSite) else "site"
     server = resolve_server(site.servers[0])
     folder = Path(loaded.source).parent if isinstance(loaded, LoadedSite) else None
     ledger, ledger_findings, ledger_decisions = account(site, folder=folder)
-    fabric = build(site)
+    growth = report_growth(site, build(site), _prices_by_part(prices))
+    fabric = growth.fabric
     placement = place(fabric, ledger)
     policy = derive(site, fabric, ledger)
     predictions = tuple(predict(site, server, fabric, placement, job) for job in ledger.jobs)
     targets = derive_targets(site, server, fabric, policy)
-    findings = [
-        *ledger_findings,
-        *fabric.findings,
-        *placement.findings,
-        *policy.findings,
-    ]
+    side = side_networks(site, fabric, ledger)
+    bom = _priced((*bill_of_materials(site, server, fabric), *side.bom), prices)
+    bill = bill_totals(site, fabric, bom)
+    advice = advise(Case(site, server, ledger, fabric, placement, policy, predictions, bill))
+    failures = report_failures(site, server, fabric, placement, ledger, policy.load_balancing)
+    parts: tuple[_Reasoned, ...] = (fabric, growth, placement, policy, side, failures, advice)
+    findings = [*ledger_findings, *(finding for part in parts for finding in part.findings)]
     if isinstance(loaded, LoadedSite):
         findings = [quote(finding, loaded) for finding in findings]
-    decisions = (*ledger_decisions, *fabric.decisions, *placement.decisions, *policy.decisions)
     return Plan(
         site=site,
         source=source,
@@ -80,10 +105,23 @@ def make_plan(loaded: LoadedSite | Site) -> Plan:
         policy=policy,
         predictions=predictions,
         targets=targets,
-        bom=bill_of_materials(site, server, fabric),
-        decisions=decisions,
+        bom=bom,
+        bill=bill,
+        growth=growth,
+        failures=failures,
+        decisions=(*ledger_decisions, *(decision for part in parts for decision in part.decisions)),
         findings=sort_findings(findings),
     )
+
+
+def _priced(bom: tuple[BomRow, ...], prices: PriceFile | None) -> tuple[BomRow, ...]:
+    """The bill with the prices of the file, when there is one."""
+    return apply_prices(bom, prices) if prices else bom
+
+
+def _prices_by_part(prices: PriceFile | None) -> dict[str, float] | None:
+    """Part -> price of one piece, as the file names parts."""
+    return {price.part: price.price for price in prices.prices} if prices else None
 
 
 def quote(finding: Finding, loaded: LoadedSite) -> Finding:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from eastwest.fabric.bottleneck import bottleneck
+from eastwest.fabric.bottleneck import Bottleneck, bottleneck
 from eastwest.fabric.placement import Placement
 from eastwest.fabric.tables import Fabric
 from eastwest.spec import catalogue
@@ -94,8 +94,24 @@ class _Machine:
     peak_flops: float
 
 
-def predict(site: Site, server: ServerFacts, fabric: Fabric, placement: Placement, job: JobLedger) -> Prediction:
-    """The first prediction of one job, alone on the network. Values that do not apply to its kind are None."""
+def bottlenecks(fabric: Fabric, placement: Placement, job: JobLedger) -> dict[str, Bottleneck]:
+    """Traffic class -> what bounds it on this fabric; checkpoints go to the storage system and are left out."""
+    gpus = placement.gpus[job.name]
+    return {row.traffic: bottleneck(fabric, job.grid, gpus, row) for row in job.rows if row.per != "checkpoint"}
+
+
+def predict(
+    site: Site,
+    server: ServerFacts,
+    fabric: Fabric,
+    placement: Placement,
+    job: JobLedger,
+    found: Mapping[str, Bottleneck] | None = None,
+) -> Prediction:
+    """The first prediction of one job, alone on the network. Values that do not apply to its kind are None.
+
+    `found` are the job's `bottlenecks` where they are known already, or those of the fabric after a fault.
+    """
     gpu = catalogue.get("gpu", server.gpu)
     peak = float(job.facts["peak_flops"])
     machine = _Machine(
@@ -106,7 +122,8 @@ def predict(site: Site, server: ServerFacts, fabric: Fabric, placement: Placemen
     )
     assumed = (*job.assumed, *_assumed())
     invalid = _invalid(site, fabric)
-    timed = {row.traffic: _time_of(fabric, placement, job, row, machine) for row in job.rows if row.per != "checkpoint"}
+    bounds = found if found is not None else bottlenecks(fabric, placement, job)
+    timed = {row.traffic: _time_of(row, bounds[row.traffic], machine) for row in job.rows if row.traffic in bounds}
     if job.kind == "training":
         return _training(job, machine, timed, assumed, invalid)
     return _inference(job, machine, timed, assumed, invalid)
@@ -132,18 +149,20 @@ def _invalid(site: Site, fabric: Fabric) -> tuple[str, ...]:
     return tuple(reasons)
 
 
-def _time_of(
-    fabric: Fabric, placement: Placement, job: JobLedger, row: LedgerRow, machine: _Machine
-) -> tuple[float, str]:
+def _time_of(row: LedgerRow, found: Bottleneck, machine: _Machine) -> tuple[float, str]:
     """Seconds of one row in one `per`, and what bounds it: the most loaded link, or the scale-up domain, plus latency
     per message.
     """
-    found = bottleneck(fabric, job.grid, placement.gpus[job.name], row)
     scale_up_s = found.scale_up_bytes / machine.scale_up_bytes_per_s
     network_s = found.network_s / NETWORK_EFFICIENCY
-    latency_s = _rounds(row) * _latency_s(row, bool(found.link))
+    latency_s = row_latency_s(row, bool(found.link))
     bound = found.link if network_s >= scale_up_s and found.link else "scale_up"
     return max(network_s, scale_up_s) + latency_s, bound
+
+
+def row_latency_s(row: LedgerRow, on_network: bool) -> float:
+    """Seconds of one row in one `per` that no bandwidth shortens: its messages that follow each other x latency."""
+    return _rounds(row) * _latency_s(row, on_network)
 
 
 def _rounds(row: LedgerRow) -> float:

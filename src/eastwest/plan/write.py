@@ -8,13 +8,16 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from eastwest.errors import UsageError
 
 MARK = "plan.json"  # a folder that holds it was written by eastwest and may be replaced
+LIST = ".eastwest-files"  # the names that a plan's folder consists of, a line each
+HIDDEN = ".eastwest."  # a folder that is being written, or was when the run was killed; may be removed
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
@@ -27,8 +30,8 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def json_text(document: Any) -> str:
-    """A JSON document, readable and stable."""
-    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+    """A strict JSON document, readable and stable. Raises ValueError for NaN and infinity."""
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
 
 
 def yaml_text(document: Any) -> str:
@@ -43,37 +46,94 @@ def yaml_text(document: Any) -> str:
     return buffer.getvalue()
 
 
-def check_folder(folder: Path) -> None:
-    """Refuse a folder that holds something that eastwest did not write. Raises UsageError."""
-    if folder.exists() and not folder.is_dir():
+def check_folder(folder: Path, names: Iterable[str] = ()) -> None:
+    """Refuse a place that a plan cannot take whole: a file, the working folder, a mount point, or a folder that holds
+    something that no plan wrote (`names`: what this plan writes, for a folder without a list). Raises UsageError.
+    """
+    target = _target_of(folder)
+    if not target.parent.is_dir():
+        return
+    with _turn_at(target.parent):
+        _check(folder, target, set(names))
+
+
+def _check(folder: Path, target: Path, names: set[str]) -> None:
+    if target.exists() and not target.is_dir():
         raise UsageError(f"--out {folder} is a file", hint="name a folder that does not exist yet")
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).exists():
+    if target == Path.cwd() or target in Path.cwd().parents:
+        raise UsageError(f"--out {folder} is the working folder or holds it", hint="name a folder inside it")
+    if not target.is_dir():
+        return
+    if target.is_mount():
+        raise UsageError(f"--out {folder} is a mount point", hint=f"name a folder inside it: --out {folder / 'plan'}")
+    inside = {str(path.relative_to(target)) for path in target.rglob("*") if not path.is_dir()}
+    if inside and MARK not in inside:
         raise UsageError(
             f"--out {folder} is not empty and holds no {MARK}",
             hint="name a new folder, or one that an earlier plan wrote; nothing of yours is overwritten",
         )
+    written = _names_in(target) or names or inside
+    foreign = sorted(inside - written - {LIST})
+    if foreign:
+        raise UsageError(
+            f"--out {folder} holds {foreign[0]}, which no plan wrote"
+            + (f", and {len(foreign) - 1} more such files" if foreign[1:] else ""),
+            hint="move it elsewhere, or name another folder; nothing of yours is overwritten",
+        )
+
+
+def _target_of(folder: Path) -> Path:
+    """The folder itself, behind every symbolic link. Raises UsageError when there is no such place."""
+    try:
+        target = folder.resolve()
+        target.exists()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise UsageError(_cannot_write(folder, error), hint="choose another --out folder") from error
+    return target
+
+
+def _names_in(folder: Path) -> set[str]:
+    """The files that the plan in this folder consists of, by its own list; empty without a list."""
+    try:
+        return set((folder / LIST).read_text(encoding="utf-8").splitlines())
+    except OSError:
+        return set()
+
+
+def _cannot_write(place: Path, error: Exception) -> str:
+    return f"cannot write {place}: {getattr(error, 'strerror', None) or error}"
 
 
 def write_folder(folder: Path, files: Mapping[str, str]) -> None:
-    """Write every file into a new folder beside `folder`, then put it in its place.
+    """Write every file into a new hidden folder beside `folder`, then put it in its place.
 
-    An earlier plan folder is moved aside first and removed last, so that at every moment one whole plan exists. Raises
-    UsageError when the place cannot be written.
+    An earlier plan folder is moved aside first and removed last; two runs at once take turns, and the later one stands.
+    Raises UsageError when the place cannot be written.
     """
-    check_folder(folder)
-    target = folder.absolute()
+    target = _target_of(folder)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        fresh = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+        fresh = Path(tempfile.mkdtemp(prefix=f"{HIDDEN}new.", dir=target.parent))
         try:
-            _fill(fresh, files)
-            _swap(fresh, target)
+            _fill(fresh, {**files, LIST: "".join(f"{name}\n" for name in files)})
+            with _turn_at(target.parent):
+                _check(folder, target, set(files))
+                _swap(fresh, target)
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
     except OSError as error:
-        raise UsageError(
-            f"cannot write {folder}: {error.strerror or error}", hint="choose another --out folder"
-        ) from error
+        raise UsageError(_cannot_write(folder, error), hint="choose another --out folder") from error
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write one file beside its place, then rename it, so that two runs at once never mix. Raises OSError."""
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            file.write(text)
+        Path(name).replace(path)
+    finally:
+        Path(name).unlink(missing_ok=True)  # there only when the rename did not happen
 
 
 def _fill(folder: Path, files: Mapping[str, str]) -> None:
@@ -81,7 +141,20 @@ def _fill(folder: Path, files: Mapping[str, str]) -> None:
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", newline="\n")
+        path.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
+
+
+@contextmanager
+def _turn_at(folder: Path) -> Iterator[None]:
+    """Wait until no other run renames in this folder (an advisory lock on the folder, which leaves no file)."""
+    with ExitStack() as held:
+        with suppress(ImportError, OSError):  # not POSIX, a folder that cannot be read, a file system without locks
+            import fcntl
+
+            handle = os.open(folder, os.O_RDONLY)
+            held.callback(os.close, handle)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
 
 
 def _swap(fresh: Path, target: Path) -> None:
@@ -89,8 +162,12 @@ def _swap(fresh: Path, target: Path) -> None:
     if not target.exists():
         fresh.rename(target)
         return
-    old = target.with_name(f".{target.name}.old.{os.getpid()}")
-    target.rename(old)
+    old = Path(tempfile.mkdtemp(prefix=f"{HIDDEN}old.", dir=target.parent))
+    try:
+        target.rename(old)
+    except OSError:
+        old.rmdir()
+        raise
     try:
         fresh.rename(target)
     except OSError:

@@ -112,7 +112,7 @@ def _choose(site: Site, fabric: Fabric, regime: LossRegime, separate: bool, wish
     memories = {role: memory_for(row) for role, row in inputs.items()}
     trip = base_rtt(fabric)
     limits = _thresholds(wish, regime, inputs, memories, trip.rtt_s, mtus.host_bytes)
-    env = nccl.environment(regime, max(1, fabric.nics_per_server), fabric.family, how, roce_marks(wish)[0])
+    env = nccl.environment(regime, max(1, fabric.nics_per_server), _rails(fabric), how, roce_marks(wish)[0])
     subnet = _subnet(fabric, rows, how) if regime == "infiniband" else None
     return _Choice(
         site=site,
@@ -131,6 +131,11 @@ def _choose(site: Site, fabric: Fabric, regime: LossRegime, separate: bool, wish
         env=env,
         subnet=subnet,
     )
+
+
+def _rails(fabric: Fabric) -> str:
+    """The family by which NCCL's rails are set: any fabric that keeps NIC indices apart counts as rail-optimised."""
+    return "rail_optimized" if fabric.rail_optimized or fabric.plane_by == "nic" else fabric.family
 
 
 def _decisions(c: _Choice) -> list[Decision]:

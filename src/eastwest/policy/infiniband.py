@@ -10,7 +10,10 @@ from eastwest.policy.settings_subnet import Partition, RoutingEngine, SubnetSett
 N_SERVICE_LEVELS = 16  # InfiniBand architecture, four bits
 ENGINE_OF_FAMILY: dict[str, RoutingEngine] = {
     "fat_tree": "ftree",
+    "dual_plane": "ftree",  # one subnet manager a plane
     "leaf_spine": "ftree",
+    "multi_plane": "ftree",
+    "nvl72": "ftree",
     "rail_optimized": "ftree",
     "rail_only": "updn",
     "three_tier": "ftree",

@@ -19,8 +19,17 @@ from eastwest.spec.qos import REGIMES_OF_TRANSPORT
 from eastwest.spec.resolve import gpus_of_servers, resolve_server, servers_of
 from eastwest.spec.site import Site
 from eastwest.spec.switches import SwitchWish, is_ports_by_rate
+from eastwest.units import format_port_rate
 
+MAX_NIC_PORTS = 1_000_000  # ten times the largest cluster of 2025
 SWITCH_KEYS = ("switch", "leaf", "spine", "core")
+# Tiers that need a switch, where they are not a leaf and a spine.
+SWITCHES_OF_FAMILY: Mapping[str, tuple[str, ...]] = {
+    "direct": (),
+    "rail_only": ("leaf",),
+    "single_switch": ("leaf",),
+    "three_tier": ("leaf", "spine", "core"),
+}
 _CODE_OF_KIND: Mapping[Kind, str] = {
     "server": "EW-SITE-061",
     "gpu": "EW-SITE-062",
@@ -49,11 +58,11 @@ def _named_models(data: Any) -> Iterator[tuple[Path, Kind]]:
         yield ("servers", index, "model"), "server"
         yield ("servers", index, "gpu"), "gpu"
         yield ("servers", index, "nic", "model"), "nic"
-    for key in SWITCH_KEYS:
-        wish = keys.value_at(("fabric", key), data)
+    for path in (*(("fabric", key) for key in SWITCH_KEYS), ("storage", "switch")):
+        wish = keys.value_at(path, data)
         if isinstance(wish, str) and not is_ports_by_rate(wish):
-            yield ("fabric", key), "switch"
-        yield ("fabric", key, "model"), "switch"
+            yield path, "switch"
+        yield (*path, "model"), "switch"
     for index, job in _items(data, "jobs"):
         model = keys.child(job, "model")
         if isinstance(model, str) and not model.endswith(".json"):
@@ -149,7 +158,8 @@ def _rack_places(site: Site) -> Iterator[Flaw]:
 
 def _switches(site: Site) -> Iterator[Flaw]:
     wishes = {key: getattr(site.fabric, key) for key in SWITCH_KEYS}
-    if wishes["switch"] is None and (wishes["leaf"] is None or wishes["spine"] is None):
+    needed = SWITCHES_OF_FAMILY.get(site.fabric.family, ("leaf", "spine"))
+    if wishes["switch"] is None and any(wishes[tier] is None for tier in needed):
         yield Flaw("EW-SITE-080", None, ("fabric",), {"example": "switch: 64x400G"})
     for key, wish in wishes.items():
         if wish is not None and wish.model is None and (wish.ports is None or wish.rate_bps is None):
@@ -199,6 +209,21 @@ def _servers(site: Site) -> Iterator[Flaw]:
             yield from _scale_up(wish, index)
 
 
+def _amounts(site: Site) -> Iterator[Flaw]:
+    """More NIC ports than a plan can hold, and planes that do not divide the rate of a NIC."""
+    facts = [resolve_server(wish) for wish in site.servers if wish.model or (wish.gpu and wish.gpus)]
+    by_port = site.fabric.planes if site.fabric.planes and site.fabric.plane_by == "port" else 1
+    total = sum(group.count * group.nics for group in facts) * by_port
+    if total > MAX_NIC_PORTS:
+        words = {"found": f"{total:,}", "limit": f"{MAX_NIC_PORTS:,}", "expected": MAX_NIC_PORTS}
+        yield Flaw("EW-SITE-111", None, ("servers",), words)
+    for group in facts:
+        if group.nic_rate_bps % by_port:
+            words = {"found": by_port, "rate": format_port_rate(group.nic_rate_bps)}
+            yield Flaw("EW-SITE-112", None, ("fabric", "planes"), words)
+            return
+
+
 def _scale_up(wish: ServerWish, index: int) -> Iterator[Flaw]:
     domain, gpus = wish.scale_up_domain or 1, resolve_server(wish).gpus
     if domain % gpus and gpus % domain:
@@ -206,5 +231,5 @@ def _scale_up(wish: ServerWish, index: int) -> Iterator[Flaw]:
         yield Flaw("EW-SITE-091", None, ("servers", index, "scale_up_domain"), words)
 
 
-_SITE_CHECKS: tuple[Callable[[Site], Iterator[Flaw]], ...] = (_switches, _transport, _qos, _growth)
+_SITE_CHECKS: tuple[Callable[[Site], Iterator[Flaw]], ...] = (_switches, _transport, _qos, _growth, _amounts)
 _HOST_CHECKS: tuple[Callable[[Site], Iterator[Flaw]], ...] = (_room_names, _rooms_joined, _rack_places, _servers)

@@ -31,6 +31,10 @@ def _shares(site: Site, gpus: int) -> Iterator[Flaw]:
     shares = [job.share for job in site.jobs if job.share is not None]
     if sum(shares) > 1 + _ROUNDING:
         yield Flaw("EW-SITE-077", None, ("jobs",), {"found": f"{sum(shares):g}", "expected": 1})
+    for index, job in enumerate(site.jobs):
+        if job.share is not None and gpus_of_job(site, index, gpus) == 0:
+            words = {"found": job.share, "gpus": gpus, "least": f"{1 / gpus:.2g}"}
+            yield Flaw("EW-SITE-110", None, ("jobs", index, "share"), words)
     open_ended = [index for index, job in enumerate(site.jobs) if job.gpus is None and job.share is None]
     for index in open_ended[1:]:
         words = {"found": site.jobs[index].name, "other": site.jobs[open_ended[0]].name}
@@ -55,7 +59,7 @@ def _layouts(site: Site, gpus: int) -> Iterator[Flaw]:
     for index, job in enumerate(site.jobs):
         mine = gpus_of_job(site, index, gpus)
         path: Path = ("jobs", index)
-        if mine is None:
+        if not mine:
             continue
         if isinstance(job, TrainingWish):
             yield from _training_layout(job, mine, path)

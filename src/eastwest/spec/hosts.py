@@ -6,7 +6,19 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from eastwest.spec.quantities import Length, Name, Natural, Power, Rate, Ratio, Whole, Wish
+from eastwest.spec.quantities import (
+    Length,
+    Name,
+    Natural,
+    Parallel,
+    PerServer,
+    PlaneCount,
+    Power,
+    Rate,
+    Ratio,
+    Whole,
+    Wish,
+)
 
 STATEFUL_KINDS = ("firewall", "load_balancer")  # boxes that track connections unless the site file says otherwise
 
@@ -19,7 +31,7 @@ class RackWish(Wish):
     """Racks in a row: `count` equal racks from `position` on; lengths of cables follow from rows and positions."""
 
     name: Name = Field("rack", description="name; with count above 1 a number is appended")
-    count: Whole = Field(1, description="equal racks side by side")
+    count: Parallel = Field(1, description="equal racks side by side")
     row: Whole = Field(1, description="row in the room, from 1")
     position: Whole = Field(1, description="place of the first rack in its row, from 1")
     units: Whole = Field(48, description="rack units")
@@ -62,7 +74,7 @@ class RoomLinkWish(Wish):
 
     between: tuple[Name, Name] = Field(description="the two rooms", examples=["[east, west]"])
     distance_m: Length = Field(alias="distance", description="fibre length between the rooms", examples=["300m"])
-    count: Whole = Field(1, description="parallel links")
+    count: Parallel = Field(1, description="parallel links")
     rate_bps: Rate = Field(alias="rate", description="rate of each link")
     boxes: Annotated[
         tuple[BoxWish, ...],
@@ -77,9 +89,9 @@ class NicWish(Wish):
     """The east-west NICs of one server."""
 
     model: str | None = Field(None, description="catalogue model")
-    count: Whole | None = Field(None, description="east-west NICs in one server")
+    count: PerServer | None = Field(None, description="east-west NICs in one server")
     rate_bps: Rate | None = Field(None, alias="rate", description="rate of one NIC")
-    ports: Whole = Field(1, description="network ports that share the NIC's rate")
+    ports: PlaneCount = Field(1, description="network ports that share the NIC's rate")
 
 
 class PcieWish(Wish):
@@ -89,6 +101,9 @@ class PcieWish(Wish):
     lanes: Literal[1, 2, 4, 8, 16] = Field(16, description="lanes of the slot")
     max_payload_bytes: Literal[128, 256, 512] = Field(
         256, alias="max_payload", description="PCIe MaxPayloadSize in bytes"
+    )
+    functions: Literal[1, 2] = Field(
+        1, description="PCIe functions of such a slot that share one network port (socket direct and alike)"
     )
 
 
@@ -100,7 +115,7 @@ class ServerWish(Wish):
     count: Whole = Field(description="servers (machines, 台), not GPUs (cards, 卡)", examples=["8"])
     room: Name | None = Field(None, description="room; the only room, or all rooms evenly, when not given")
     gpu: str | None = Field(None, description="catalogue GPU")
-    gpus: Whole | None = Field(None, description="GPUs in one server")
+    gpus: PerServer | None = Field(None, description="GPUs in one server")
     nic: NicWish | None = Field(None, description="east-west NICs, where they differ from the model")
     pcie: PcieWish | None = Field(None, description="slot of the NICs, where it differs from the model")
     scale_up_domain: Whole | None = Field(None, description="GPUs that reach each other by NVLink or alike, 8 or 72")

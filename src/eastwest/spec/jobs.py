@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
-from eastwest.spec.quantities import Count, Duration, Name, Natural, Rate, Share, Size, Whole, Wish
+from eastwest.spec.quantities import Count, Duration, LayerCount, Name, Natural, Rate, Share, Size, Whole, Wish
 
 MAX_REQUESTS_PER_S = 1e9  # a thousand times the busiest service known
 Precision = Literal["fp32", "tf32", "bf16", "fp16", "fp8", "mxfp8", "nvfp4"]
@@ -43,7 +43,7 @@ class ModelWish(Wish):
     preset: str | None = Field(None, description="catalogue model such as llama3-70b")
     config: str | None = Field(None, description="path of a Hugging Face config.json, relative to the site file")
     params: Count | None = Field(None, description="parameters; checked against the dimensions when both are given")
-    layers: Whole | None = Field(None, description="transformer layers")
+    layers: LayerCount | None = Field(None, description="transformer layers")
     hidden: Whole | None = Field(None, description="hidden size")
     heads: Whole | None = Field(None, description="attention heads")
     kv_heads: Whole | None = Field(None, description="key and value heads (GQA); heads when not given")

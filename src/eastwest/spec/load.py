@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path as FilePath
@@ -16,6 +17,7 @@ from eastwest.spec.document import Document, DocumentError, Flaw, Path, read_doc
 from eastwest.spec.mistakes import findings_of_flaws, flaws_of_schema, quoted
 from eastwest.spec.site import Site
 
+STANDARD_INPUT = "-"
 MAX_FILE_BYTES = 4 * 1_048_576  # a text of 1 Mi characters in UTF-8 has at most this many bytes
 _STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 _STANDS_FOR: Mapping[Path, Path] = {  # the key that decides when the first is not written
@@ -58,16 +60,15 @@ class LoadedSite:
 
 
 def load_site(path: FilePath | str) -> LoadedSite:
-    """The site of a file. Raises InputError with every mistake at once."""
-    return parse_site(read_text(path), str(path))
+    """The site of a file, or of standard input (`-`). Raises InputError with every mistake at once."""
+    return parse_site(read_text(path), _shown(path))
 
 
 def read_text(path: FilePath | str) -> str:
-    """The text of a file in UTF-8. Raises InputError when there is none."""
-    source = str(path)
+    """The text of a file, or of standard input (`-`), in UTF-8. Raises InputError when there is none."""
+    source = _shown(path)
     try:
-        with FilePath(path).open("rb") as file:
-            content = file.read(MAX_FILE_BYTES + 1)
+        content = _read_bytes(path)
     except FileNotFoundError as error:
         raise _file_error(Flaw("EW-SITE-001", None), source) from error
     except IsADirectoryError as error:
@@ -76,6 +77,19 @@ def read_text(path: FilePath | str) -> str:
         reason = getattr(error, "strerror", None) or str(error)
         raise _file_error(Flaw("EW-SITE-003", None, (), {"problem": reason}), source) from error
     return decode(content, source)
+
+
+def _read_bytes(path: FilePath | str) -> bytes:
+    """At most one byte more than a file may have, so that an endless one is noticed."""
+    if str(path) == STANDARD_INPUT:
+        return sys.stdin.buffer.read(MAX_FILE_BYTES + 1)
+    with FilePath(path).open("rb") as file:
+        return file.read(MAX_FILE_BYTES + 1)
+
+
+def _shown(path: FilePath | str) -> str:
+    """A path as messages and documents show it: bytes that are no UTF-8 escaped."""
+    return str(path).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def decode(content: bytes, source: str) -> str:

@@ -19,6 +19,7 @@ from eastwest.spec.quantities import written_bound
 
 _HINT = {"en": "hint: ", "zh": "提示："}
 MAX_SHOWN = 60  # characters of a found value that a sentence repeats
+CHOICE_LIKENESS = 0.7  # difflib ratio from which a choice is offered: dragonfly is not meant to be rail_only (0.67)
 MAX_QUOTED = 110  # characters of a line that is quoted
 MAX_MISTAKES = 100  # more than that is one mistake many times over
 _PLACES_SHOWN = 3
@@ -234,7 +235,8 @@ def _example(path: Path, data: Any) -> str:
 def unknown_choice(path: Path, value: Any, choices: Sequence[Any]) -> Flaw:
     """A value that is none of the choices: the list, and the nearest."""
     words = {"found": shown(value), "choices": listed(choices), "expected": list(choices)}
-    near = nearest(value[:MAX_SHOWN], [str(choice) for choice in choices]) if isinstance(value, str) else None
+    named = [str(choice) for choice in choices]
+    near = nearest(value[:MAX_SHOWN], named, CHOICE_LIKENESS) if isinstance(value, str) else None
     return Flaw("EW-SITE-024", None, path, words | {"near": near}) if near else Flaw("EW-SITE-025", None, path, words)
 
 

@@ -13,12 +13,19 @@ from pydantic_core import PydanticCustomError
 
 from eastwest import units
 
+MIN_RATE_BPS = 10**6  # 1 Mb/s: below it a bare number was meant in another unit
 MAX_RATE_BPS = 10**16  # 10 Pb/s: a hundred times the largest switch of 2025 (102.4T)
 MAX_SIZE_BYTES = 10**18  # 1 EB
 MAX_LENGTH_M = 10_000_000.0  # 10,000 km: a quarter of the equator
 MAX_TIME_S = 10 * 365 * units.DAY_S  # ten years
 MAX_POWER_W = 10e9  # 10 GW
 MAX_COUNT = 10**15
+MIN_RATIO, MAX_RATIO = 0.01, 1000.0  # down:up from 1:100 to 1000:1
+MAX_PER_SERVER = 1_024  # GPUs or NICs; a rack of NVL576 sold as one server has 576
+MAX_PORTS = 4_096  # of one switch; the largest chassis of 2025 has 1,152
+MAX_PLANES = 64
+MAX_PARALLEL = 10_000  # equal things side by side: cables of one room link, racks of one row
+MAX_LAYERS = 10_000  # of a model; the deepest published has about 1,000
 
 
 def _reader(parse: Callable[[object], Any]) -> Callable[[Any], Any]:
@@ -42,7 +49,7 @@ def _quantity(parse: Callable[[object], Any]) -> BeforeValidator:
 Rate = Annotated[
     int,
     _quantity(units.parse_rate),
-    Field(gt=0, le=MAX_RATE_BPS, description="rate in bit/s, written 400G", examples=["400G"]),
+    Field(ge=MIN_RATE_BPS, le=MAX_RATE_BPS, description="rate in bit/s, written 400G", examples=["400G"]),
 ]
 Size = Annotated[
     int,
@@ -72,10 +79,21 @@ Count = Annotated[
 Ratio = Annotated[
     float,
     _quantity(units.parse_ratio),
-    Field(gt=0, le=1000, description="bandwidth down : up, written 2:1; 1:1 is non-blocking", examples=["1:1"]),
+    Field(
+        ge=MIN_RATIO,
+        le=MAX_RATIO,
+        description="bandwidth down : up, written 2:1; 1:1 is non-blocking",
+        examples=["1:1"],
+    ),
 ]
 Share = Annotated[float, Field(gt=0, le=1, description="share above 0, at most 1", examples=["0.5"])]
 Whole = Annotated[int, Field(gt=0, le=10_000_000, strict=True, examples=["8"])]
+PerServer = Annotated[int, Field(gt=0, le=MAX_PER_SERVER, strict=True, examples=["8"])]
+PortCount = Annotated[int, Field(gt=0, le=MAX_PORTS, strict=True, examples=["64"])]
+FreePorts = Annotated[int, Field(ge=0, le=MAX_PORTS, strict=True, examples=["0"])]
+PlaneCount = Annotated[int, Field(gt=0, le=MAX_PLANES, strict=True, examples=["1"])]
+Parallel = Annotated[int, Field(gt=0, le=MAX_PARALLEL, strict=True, examples=["16"])]
+LayerCount = Annotated[int, Field(gt=0, le=MAX_LAYERS, strict=True, examples=["32"])]
 Natural = Annotated[int, Field(ge=0, le=10_000_000, strict=True, examples=["0"])]
 Name = Annotated[
     str,
@@ -88,6 +106,7 @@ Name = Annotated[
 
 
 _WRITTEN_BOUNDS = {
+    float(MIN_RATE_BPS): "1M",
     float(MAX_RATE_BPS): "10000T",
     float(MAX_SIZE_BYTES): "1000PB",
     MAX_LENGTH_M: "10000km",

@@ -62,6 +62,7 @@ class ServerFacts:
     rack_units: int
     power_w: float
     assumed: tuple[str, ...] = ()
+    pcie_functions: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +152,7 @@ def resolve_server(wish: ServerWish) -> ServerFacts:
         rack_units=wish.rack_units or (model.rack_units if model else DEFAULT_SERVER_UNITS),
         power_w=wish.power_w or (model.power_w if model else DEFAULT_SERVER_POWER_W),
         assumed=() if model else _assumed_of(wish, known_bps),
+        pcie_functions=pcie.functions if pcie else 1,
     )
 
 

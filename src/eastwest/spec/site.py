@@ -9,8 +9,9 @@ from pydantic import Field
 from eastwest.spec.hosts import RoomLinkWish, RoomWish, ServerWish
 from eastwest.spec.jobs import Job
 from eastwest.spec.qos import LossRegime, QosWish, Transport
-from eastwest.spec.quantities import Duration, Name, Rate, Whole, Wish
-from eastwest.spec.switches import CablingWish, FabricWish
+from eastwest.spec.quantities import Duration, Name, Natural, Rate, Whole, Wish
+from eastwest.spec.switches import CablingWish, FabricWish, Switch
+from eastwest.units import DAY_S
 
 
 class GrowthStepWish(Wish):
@@ -36,6 +37,9 @@ class StorageWish(Wish):
     checkpoint_within_s: Duration | None = Field(
         None, alias="checkpoint_within", description="time in which a checkpoint must be written"
     )
+    switch: Switch | None = Field(
+        None, description="switch of the storage network; the leaves' model when not given", examples=["64x400G"]
+    )
 
 
 class OutOfBandWish(Wish):
@@ -43,6 +47,27 @@ class OutOfBandWish(Wish):
 
     ports_per_server: Whole = Field(2, description="BMC and host management")
     rate_bps: Rate = Field(1_000_000_000, alias="rate", description="rate of a management port")
+
+
+class MonitoringWish(Wish):
+    """What watches the network: collectors, mirror ports, optical power meters."""
+
+    interval_s: Duration = Field(10.0, alias="interval", description="time between two readings of every counter")
+    counters_per_port: Whole | None = Field(
+        None, description="counters read at each port; the canonical ones when not given", examples=["64"]
+    )
+    retention_s: Duration = Field(15.0 * DAY_S, alias="retention", description="how long readings are kept")
+    mirror_ports_per_leaf: Natural = Field(1, description="leaf ports for mirrored traffic")
+    optical_power_meters: Natural = Field(1, description="optical power meters, for every room")
+
+
+class OperationsWish(Wish):
+    """Who runs the network and what is there already: the inputs of RoCE against InfiniBand."""
+
+    dedicated_network_team: bool | None = Field(None, description="whether a team does nothing but the network")
+    existing_assets: Literal["none", "ethernet", "infiniband"] | None = Field(
+        None, description="the data-centre network that is there already and stays"
+    )
 
 
 class Site(Wish):
@@ -66,3 +91,5 @@ class Site(Wish):
     growth: GrowthWish = Field(GrowthWish(), description="later phases that ports are kept for")
     storage: StorageWish | None = Field(None, description="storage network")
     out_of_band: OutOfBandWish | None = Field(None, description="management network")
+    monitoring: MonitoringWish | None = Field(None, description="collectors, mirror ports, optical power meters")
+    operations: OperationsWish = Field(OperationsWish(), description="team and existing network, for advice only")

@@ -38,6 +38,7 @@ FFN_STEP = 128  # so that tp up to 8 leaves multiples of 16
 MLA_Q_RANK_PER_KV_RANK = 3  # DeepSeek-V2 and V3: 1536 / 512
 TOLERANCE_RATIO = 0.02  # published counts are rounded to two or three digits
 
+MAX_CONFIG_BYTES = 4 * 1_048_576  # as a site file; a config.json has a few thousand
 DETAIL_KEYS = ("biases", "qkv_bias", "qk_norm", "positions", "norms_per_layer", "embedding_norm", "mla", "shared_ffn")
 ResolvedModel = tuple[Transformer | None, tuple[str, ...], tuple[Finding, ...]]
 
@@ -71,6 +72,9 @@ def resolve_model(wish: ModelWish, *, subject: str = "model", folder: Path | Non
         words = {"missing": ", ".join(missing)}
         return None, (), (Finding("EW-WORK-011", "error", subject, args=words, path="model"),)
     model = _complete(known)
+    broken = _check_shape(model, subject)
+    if broken:
+        return None, (), broken
     return model, tuple(known.assumed), _check_count(model, wish, known, subject)
 
 
@@ -81,8 +85,7 @@ def _gather(wish: ModelWish, folder: Path | None) -> _Known:
     if wish.preset:
         fields = catalogue.get("model", wish.preset).as_wish()
     elif wish.config:
-        text = (folder / wish.config if folder else Path(wish.config)).read_text(encoding="utf-8")
-        read = huggingface.read(text)
+        read = huggingface.read(_config_text(folder / wish.config if folder else Path(wish.config)))
         fields, details = dict(read.fields), read.details
         assumed.extend(f"{wish.config}: {line}" for line in read.assumed)
     said = {key: getattr(wish, key) for key in ModelWish.model_fields if getattr(wish, key) is not None}
@@ -92,6 +95,21 @@ def _gather(wish: ModelWish, folder: Path | None) -> _Known:
 
         fields["moe"] = MoeWish.model_validate(fields["moe"])
     return _Known(fields, details, assumed)
+
+
+def _config_text(path: Path) -> str:
+    """The text of a config.json. Raises OSError when there is none, ConfigError when it is no text of that size."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_CONFIG_BYTES + 1)
+    except ValueError as error:  # a NUL in the name
+        raise huggingface.ConfigError(str(error)) from error
+    if len(content) > MAX_CONFIG_BYTES:
+        raise huggingface.ConfigError(f"more than {MAX_CONFIG_BYTES:,} B: not a config.json")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise huggingface.ConfigError(f"not UTF-8 text: 0x{content[error.start]:02X}") from error
 
 
 def _assume(known: _Known, key: str, value: Any, why: str) -> Any:
@@ -214,6 +232,38 @@ def _latent(known: _Known) -> Mla | None:
     if line not in known.assumed:
         known.assumed.append(line)
     return Mla(kv_rank=rank, q_rank=q_rank, rope_dim=rope, v_dim=head_dim)
+
+
+def _check_shape(model: Transformer, subject: str) -> tuple[Finding, ...]:
+    """A finding for each rule that the dimensions of every decoder keep and these do not."""
+    mla, moe = model.mla, model.moe
+    rules = [
+        ("head_dim > 0", model.head_dim > 0, {"head_dim": model.head_dim}),
+        (
+            "heads % kv_heads = 0",
+            mla is not None or model.heads % model.kv_heads == 0,
+            {"heads": model.heads, "kv_heads": model.kv_heads},
+        ),
+        ("kv_latent > head_dim / 2", mla is None or mla.kv_rank > 0, {"head_dim": model.head_dim}),
+    ]
+    if moe is not None:
+        rules += [
+            ("top_k <= experts", moe.top_k <= moe.experts, {"top_k": moe.top_k, "experts": moe.experts}),
+            (
+                "dense_layers < layers",
+                moe.dense_layers < model.layers,
+                {"dense_layers": moe.dense_layers, "layers": model.layers},
+            ),
+        ]
+    return tuple(
+        Finding("EW-WORK-014", "error", subject, rule, _listed(found), path="model")
+        for rule, holds, found in rules
+        if not holds
+    )
+
+
+def _listed(found: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {value:,}" for name, value in found.items())
 
 
 def _check_count(model: Transformer, wish: ModelWish, known: _Known, subject: str) -> tuple[Finding, ...]:

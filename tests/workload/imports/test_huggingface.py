@@ -188,7 +188,7 @@ def test_a_multimodal_config_is_read_by_its_text_part() -> None:
         ("[]", "not a JSON object"),
         (
             '{"model_type": "llama", "num_hidden_layers": "x"}',
-            "num_hidden_layers: expected a whole number above 0, found 'x'",
+            "num_hidden_layers: expected a whole number from 1 to 10,000, found 'x'",
         ),
         ('{"model_type": "llama", "num_hidden_layers": -1}', "found -1"),
         ('{"model_type": "llama", "num_hidden_layers": true}', "found True"),
@@ -199,3 +199,83 @@ def test_a_multimodal_config_is_read_by_its_text_part() -> None:
 def test_what_is_wrong_is_said(text: str, words: str) -> None:
     with pytest.raises(ConfigError, match=words):
         read(text)
+
+
+HOSTILE = [
+    ("vocab_size", 10**400),
+    ("num_hidden_layers", 10**9),
+    ("num_attention_heads", 513),
+    ("num_attention_heads", 7),
+    ("intermediate_size", 1e308),
+    ("kv_lora_rank", "x"),
+    ("kv_lora_rank", -5),
+    ("kv_lora_rank", [1]),
+    ("kv_lora_rank", 1e308),
+    ("num_local_experts", True),
+]
+HOSTILE_EXPERTS = [
+    ("n_shared_experts", "x"),
+    ("n_shared_experts", -3),
+    ("first_k_dense_replace", -1),
+    ("first_k_dense_replace", float("inf")),
+    ("moe_layer_freq", [1, 0]),
+    ("moe_layer_freq", -2),
+    ("topk_group", "x"),
+    ("shared_expert_intermediate_size", -5),
+]
+HOSTILE_LATENT = [
+    ("qk_rope_head_dim", -5),
+    ("q_lora_rank", [1]),
+    ("v_head_dim", {}),
+    ("qk_nope_head_dim", 0),
+]
+PLAIN = config("llama", 4, 512, 8, 1000, intermediate_size=2048)
+EXPERTS = {**PLAIN, "num_local_experts": 8, "num_experts_per_tok": 2}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(json.dumps({**PLAIN, key: value}) for key, value in HOSTILE),
+        *(json.dumps({**EXPERTS, key: value}) for key, value in HOSTILE_EXPERTS),
+        *(json.dumps({**PLAIN, "kv_lora_rank": 512, key: value}) for key, value in HOSTILE_LATENT),
+        json.dumps({**PLAIN, "model_type": "falcon", "new_decoder_architecture": True, "num_kv_heads": "x"}),
+        json.dumps({**PLAIN, "model_type": "gpt2", "n_positions": [1]}),
+        '{"vocab_size": ' + "9" * 5000 + "}",
+        "[" * 100_000,
+        '{"a":' * 100_000,
+    ],
+    ids=lambda text: text[-60:],
+)
+def test_a_hostile_config_ended_in_a_traceback(text: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        read(text)
+    assert len(str(raised.value)) < 200
+
+
+def test_null_stands_for_the_default() -> None:
+    latent = {**PLAIN, "kv_lora_rank": 512, "qk_nope_head_dim": None, "q_lora_rank": None}
+    assert read(json.dumps(latent)).fields["head_dim"] == 128
+
+
+def test_a_list_of_dense_and_expert_layers_is_understood() -> None:
+    moe = read(json.dumps({**EXPERTS, "moe_layer_freq": [0, 1, 1, 1]})).fields["moe"]
+    assert (moe["dense_layers"], moe["every"]) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"\xff\xfe{\x00}\x00", b"\xe9", b"\x00" * 10, b" " * 5_000_000],
+    ids=["utf-16", "latin-1", "binary", "huge"],
+)
+def test_a_config_that_is_no_text_ended_in_a_traceback(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "config.json").write_bytes(content)
+    model, _, findings = resolve_model(ModelWish(config="config.json"), folder=tmp_path)
+    assert model is None
+    assert [finding.code for finding in findings] == ["EW-WORK-012"]
+
+
+def test_a_config_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text(json.dumps(PLAIN), encoding="utf-8-sig")
+    assert resolve_model(ModelWish(config="config.json"), folder=tmp_path)[0] is not None
+    assert resolve_model(ModelWish(config="a\0b.json"), folder=tmp_path)[2][0].code == "EW-WORK-012"

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from eastwest.errors import InputError
 from eastwest.spec.jobs import TrainingWish
 from eastwest.workload import account
+from eastwest.workload.imports import shell_words
 from eastwest.workload.imports.megatron import read, site_with_arguments, training_wish, with_launch
 from tests.workload.sites import site, training
 
@@ -318,3 +319,42 @@ def test_an_array_with_separators_inside_ends() -> None:
     """Once an endless loop: `A=(;`."""
     with pytest.raises(InputError):
         read("A=(; & |")
+
+
+ENDLESS = {
+    "a string that doubles": 'A="--x y"\n' + 'A="$A $A"\n' * 60 + "torchrun x.py $A\n",
+    "an array that appends itself": "A=(--x y)\n" + 'A+=( "${A[@]}" )\n' * 60 + "torchrun x.py ${A[@]}\n",
+    "an array made of two of itself": "A=(--x y)\n" + 'A=( "${A[@]}" "${A[@]}" )\n' * 60 + "torchrun x.py ${A[@]}\n",
+    "one long array in many commands": "A=(" + "--x " * 5000 + ")\n" + "torchrun x.py ${A[@]} ${A[@]}\n" * 200,
+    "one long string many times in a word": "A=" + "x" * 5000 + "\ntorchrun x.py " + "$A" * 50_000 + "\n",
+    "a number that squares itself": "A=99999999\n" + "A=$((A*A))\n" * 60 + "torchrun x.py --nnodes $A\n",
+    "a sum of long names": "A=" + "9" * 5000 + "\ntorchrun x.py --x $((" + "+".join(["A"] * 20_000) + "))\n",
+}
+
+
+@pytest.mark.parametrize("text", ENDLESS.values(), ids=ENDLESS)
+def test_a_variable_that_grows_filled_the_memory(text):
+    words = [word for command in shell_words.commands(text) for word in command.words]
+    assert len(words) <= shell_words.MAX_WORDS
+    assert sum(len(word.text) for word in words) <= 2 * shell_words.MAX_TEXT_CHARACTERS
+
+
+def test_the_arrays_of_a_real_script_still_append():
+    text = "A=(--a 1)\nA+=(--b 2)\nA+=(--c 3)\ntorchrun x.py ${A[@]} $((2*3+1))"
+    assert [word.text for word in shell_words.commands(text)[-1].words[2:]] == ["--a", "1", "--b", "2", "--c", "3", "7"]
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "\u00b2", "1e5", "-4", "0", "", "{0}%s"])
+@pytest.mark.parametrize("name", ["--num-layers", "--nnodes"])
+def test_a_number_that_is_none_ended_in_a_traceback(name, number):
+    with pytest.raises(InputError) as raised:
+        read(f"torchrun --nproc-per-node 8 x.py --num-layers 4 {name} '{number}'")
+    assert {finding.code for finding in raised.value.findings} & {"EW-WORK-040", "EW-WORK-041"}
+    assert all(len(finding.sentence()) < 400 for finding in raised.value.findings)
+
+
+@pytest.mark.parametrize("frequency", ["\u00b2", "([0]*\u00b2+[1]*5)", "[0]*" + "9" * 5000 + "+[1]*5"])
+def test_a_layer_frequency_that_is_no_number_is_assumed_away(frequency):
+    launch = "x.py --num-layers 4 --hidden-size 64 --num-attention-heads 4 --seq-length 64 --global-batch-size 8"
+    found = read(f"{launch} --num-experts 8 --moe-layer-freq '{frequency}'", gpus=8)
+    assert any("not understood" in text for text in found.assumed)

@@ -4,11 +4,10 @@
 
 from __future__ import annotations
 
+from eastwest.fabric.clos import build_clos
 from eastwest.fabric.inputs import FabricInputs
+from eastwest.fabric.shape import TWO_TIERS
 from eastwest.fabric.tables import Fabric
-from eastwest.fabric.two_tier import build_two_tier
-
-LEAVES_PER_GROUP = 1  # a server's NICs share one leaf
 
 
 def build(inputs: FabricInputs) -> Fabric:
@@ -16,4 +15,4 @@ def build(inputs: FabricInputs) -> Fabric:
 
     Traffic between servers of one leaf stays on it; everything else crosses a spine, whatever its rail.
     """
-    return build_two_tier(inputs, LEAVES_PER_GROUP)
+    return build_clos(inputs, False, (TWO_TIERS,))

@@ -4,9 +4,10 @@ leaf on every spine.
 
 from __future__ import annotations
 
+from eastwest.fabric.clos import build_clos
 from eastwest.fabric.inputs import FabricInputs
+from eastwest.fabric.shape import TWO_TIERS
 from eastwest.fabric.tables import Fabric
-from eastwest.fabric.two_tier import build_two_tier
 
 
 def build(inputs: FabricInputs) -> Fabric:
@@ -18,4 +19,4 @@ def build(inputs: FabricInputs) -> Fabric:
     Source: NVIDIA DGX SuperPOD reference architecture (H100), compute fabric table: 32 servers, 8 leaves and 4 spines
     of 64 x 400G a scalable unit.
     """
-    return build_two_tier(inputs, inputs.server.nics)
+    return build_clos(inputs, True, (TWO_TIERS,))

@@ -136,12 +136,15 @@ def bill_section(plan: Json, words: Words) -> Section:
 
 def _bom_table(parts: list[Json], words: Words) -> Table:
     """The parts; columns that no row has anything to say in are left out."""
-    optional = [name for name in ("power", "source", "note") if any(_bom_cell(row, name, words) for row in parts)]
+    candidates = ("power", "unit_price", "price", "source", "note")
+    optional = [name for name in candidates if any(_bom_cell(row, name, words) for row in parts)]
     columns = ("part", "description", "quantity", "unit", "where", *optional)
     return Table(
         "bom-table",
         words("table.bom"),
-        tuple(Column(words(f"column.{name}"), name in {"quantity", "power"}) for name in columns),
+        tuple(
+            Column(words(f"column.{name}"), name in {"quantity", "power", "unit_price", "price"}) for name in columns
+        ),
         tuple(tuple(_bom_cell(row, name, words) for name in columns) for row in parts),
     )
 
@@ -150,6 +153,9 @@ def _bom_cell(row: Json, name: str, words: Words) -> str:
     """One cell of the bill; a part that draws no power of its own, or needs no note, leaves its cell empty."""
     if name == "power":
         return "" if row.get("power_w") is None else shown(words, row.get("power_w"), units.format_power)
+    if name in {"unit_price", "price"}:
+        price = number(row.get(name))
+        return "" if price is None else f"{price:,.2f} {row.get('currency') or ''}".rstrip()
     if name in {"source", "note"}:
         return str(row.get(name) or "")
     return text_of(words, row.get(name))

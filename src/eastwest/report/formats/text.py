@@ -272,7 +272,17 @@ def _bill(plan: Json, words: Words, width: int) -> tuple[str, list[str]]:
     )
     rest = len(parts) - SHOWN_PARTS
     lines.append(words("text.more_parts", n=rest, cables=cables) if rest > 0 else words("text.cables", cables=cables))
+    lines += _price(plan, words)
     return words("text.bill"), lines
+
+
+def _price(plan: Json, words: Words) -> list[str]:
+    """The total of what has a price; nothing when no price file was given."""
+    price, missing = number(at(plan, "bill", "price")), at(plan, "bill", "unpriced_parts")
+    if price is None:
+        return []
+    n_missing = len(missing) if isinstance(missing, list) else 0
+    return [words("text.price", price=f"{price:,.2f}", currency=at(plan, "bill", "currency"), n=n_missing)]
 
 
 def _next(plan: Json, words: Words, width: int) -> tuple[str, list[str]]:

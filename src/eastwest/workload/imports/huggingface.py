@@ -35,6 +35,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 EXPERTS = ("num_local_experts", "n_routed_experts", "num_experts", "moe_num_experts")
 EXPERT_FFN = ("moe_intermediate_size", "moe_ffn_hidden_size")
 TOP_K = ("num_experts_per_tok", "num_experts_per_token", "moe_top_k")
+MAX_LAYERS, MAX_DIMENSION = 10_000, 10_000_000  # as in a site file: no model comes near
 PLAIN_FFN_RATIO = 4  # n_inner is 4 x hidden where a GPT-like config leaves it out
 
 
@@ -65,7 +66,7 @@ def read(text: str) -> HuggingFaceModel:
     config = _parse(text)
     kind = str(config.get("model_type", ""))
     assumed: list[str] = []
-    fields = {key: _first(config, names) for key, names in ALIASES.items()}
+    fields: dict[str, Any] = {key: _first(config, names) for key, names in ALIASES.items()}
     missing = [
         f"{key} ({' or '.join(ALIASES[key])})" for key in ("layers", "hidden", "heads", "vocab") if not fields[key]
     ]
@@ -77,7 +78,7 @@ def read(text: str) -> HuggingFaceModel:
     if kind == "falcon":
         fields["kv_heads"] = _falcon_kv_heads(config, int(fields["heads"]))
     fields["kv_heads"] = fields["kv_heads"] or fields["heads"]
-    fields["head_dim"] = fields["head_dim"] or int(fields["hidden"]) // int(fields["heads"])
+    fields["head_dim"] = fields["head_dim"] or _head_dim(fields["hidden"], fields["heads"])
     fields["tied_embeddings"] = bool(config.get("tie_word_embeddings", kind in TIED_BY_DEFAULT))
     details = _details(config, kind)
     _add_latent(fields, details, config)
@@ -91,21 +92,29 @@ def _parse(text: str) -> Mapping[str, Any]:
         config = json.loads(text)
     except json.JSONDecodeError as error:
         raise ConfigError(f"not JSON: {error.msg} in line {error.lineno}") from error
+    except (ValueError, RecursionError) as error:  # numbers of thousands of digits, brackets without end
+        raise ConfigError("a number or a nesting that no model has") from error
     if not isinstance(config, dict):
         raise ConfigError("not a JSON object")
     inner = config.get("text_config")
     return {**config, **inner} if isinstance(inner, dict) else config
 
 
-def _first(config: Mapping[str, Any], names: tuple[str, ...]) -> Any:
-    for name in names:
-        value = config.get(name)
-        if value is None:
-            continue
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ConfigError(f"{name}: expected a whole number above 0, found {value!r}")
-        return value
-    return None
+def _first(config: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
+    """The first of several keys that is there; None when none is."""
+    return next((_whole(config, name, 1) for name in names if config.get(name) is not None), None)
+
+
+def _whole(config: Mapping[str, Any], name: str, least: int, default: int = 0) -> int:
+    """A whole number from `least` to the most that a dimension may have; the default when it is absent or null."""
+    value = config.get(name)
+    if value is None:
+        return default
+    most = MAX_LAYERS if name in ALIASES["layers"] else MAX_DIMENSION
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        shown = "a number beyond all models" if isinstance(value, int) and abs(value) > 10**18 else repr(value)[:60]
+        raise ConfigError(f"{name}: expected a whole number from {least} to {most:,}, found {shown}")
+    return value
 
 
 def _fill_ffn(fields: dict[str, Any], config: Mapping[str, Any], kind: str, assumed: list[str]) -> None:
@@ -121,9 +130,16 @@ def _fill_ffn(fields: dict[str, Any], config: Mapping[str, Any], kind: str, assu
         fields["ffn"] = expert or PLAIN_FFN_RATIO * int(fields["hidden"])
 
 
+def _head_dim(hidden: int, heads: int) -> int:
+    """The size of a head that the config leaves out."""
+    if hidden % heads:
+        raise ConfigError(f"head_dim is missing, and {heads} heads do not divide the hidden size {hidden}")
+    return hidden // heads
+
+
 def _falcon_kv_heads(config: Mapping[str, Any], heads: int) -> int:
     if config.get("new_decoder_architecture"):
-        return int(config.get("num_kv_heads") or heads)
+        return _whole(config, "num_kv_heads", 1, heads)
     return 1 if config.get("multi_query", True) else heads
 
 
@@ -137,7 +153,7 @@ def _details(config: Mapping[str, Any], kind: str) -> dict[str, Any]:
     if kind in QK_NORM_TYPES:
         details["qk_norm"] = True
     if kind in ("gpt2", "opt", "gpt_bigcode"):
-        details["positions"] = int(config.get("n_positions") or config.get("max_position_embeddings") or 0)
+        details["positions"] = _first(config, ("n_positions", "max_position_embeddings")) or 0
     if kind == "bloom":
         details["embedding_norm"] = True
     return details
@@ -145,13 +161,13 @@ def _details(config: Mapping[str, Any], kind: str) -> dict[str, Any]:
 
 def _add_latent(fields: dict[str, Any], details: dict[str, Any], config: Mapping[str, Any]) -> None:
     """Latent attention of DeepSeek-V2, V3 and Kimi K2."""
-    rank = config.get("kv_lora_rank")
+    rank = _whole(config, "kv_lora_rank", 0)
     if not rank:
         return
-    rope, nope = int(config.get("qk_rope_head_dim", 64)), int(config.get("qk_nope_head_dim", 128))
-    value = int(config.get("v_head_dim", nope))
-    details["mla"] = Mla(kv_rank=int(rank), q_rank=int(config.get("q_lora_rank") or 0), rope_dim=rope, v_dim=value)
-    fields["head_dim"], fields["kv_latent"], fields["kv_heads"] = nope, int(rank) + rope, None
+    rope, nope = _whole(config, "qk_rope_head_dim", 0, 64), _whole(config, "qk_nope_head_dim", 1, 128)
+    value = _whole(config, "v_head_dim", 1, nope)
+    details["mla"] = Mla(kv_rank=rank, q_rank=_whole(config, "q_lora_rank", 0), rope_dim=rope, v_dim=value)
+    fields["head_dim"], fields["kv_latent"], fields["kv_heads"] = nope, rank + rope, None
 
 
 def _add_experts(fields: dict[str, Any], details: dict[str, Any], config: Mapping[str, Any]) -> None:
@@ -162,15 +178,29 @@ def _add_experts(fields: dict[str, Any], details: dict[str, Any], config: Mappin
     top_k = _first(config, TOP_K)
     if not top_k:
         raise ConfigError(f"mixture of {experts} experts: missing top_k ({' or '.join(TOP_K)})")
-    shared = int(config.get("n_shared_experts") or 0)
+    shared = _whole(config, "n_shared_experts", 0)
     moe: dict[str, Any] = {"experts": experts, "top_k": top_k, "ffn": ffn, "shared_experts": shared}
-    moe["dense_layers"] = int(config.get("first_k_dense_replace") or 0)
-    moe["every"] = int(config.get("moe_layer_freq") or config.get("decoder_sparse_step") or 1)
-    if config.get("topk_group") and (config.get("n_group") or 1) > 1:
-        moe["max_nodes_per_token"] = int(config["topk_group"])
-    if config.get("shared_expert_intermediate_size"):
-        details["shared_ffn"] = int(config["shared_expert_intermediate_size"])
+    _add_frequency(moe, config)
+    groups = _whole(config, "topk_group", 0)
+    if groups and _whole(config, "n_group", 0, 1) > 1:
+        moe["max_nodes_per_token"] = groups
+    shared_ffn = _whole(config, "shared_expert_intermediate_size", 0)
+    if shared_ffn:
+        details["shared_ffn"] = shared_ffn
     fields["moe"] = moe
+
+
+def _add_frequency(moe: dict[str, Any], config: Mapping[str, Any]) -> None:
+    """Which layers are mixtures: every n-th, or a list of 0 and 1 with the dense layers first."""
+    listed = config.get("moe_layer_freq")
+    if isinstance(listed, list):
+        dense = listed.index(1) if 1 in listed else len(listed)
+        if any(item != 1 for item in listed[dense:]) or any(item != 0 for item in listed[:dense]):
+            raise ConfigError("moe_layer_freq: expected a number, or a list of zeros and then ones")
+        moe["dense_layers"], moe["every"] = dense, 1
+        return
+    moe["dense_layers"] = _whole(config, "first_k_dense_replace", 0)
+    moe["every"] = _whole(config, "moe_layer_freq", 0) or _whole(config, "decoder_sparse_step", 0) or 1
 
 
 def _name(config: Mapping[str, Any], kind: str) -> str:

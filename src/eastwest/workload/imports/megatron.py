@@ -10,7 +10,6 @@ Source: argument names and defaults of Megatron-LM (`megatron/training/arguments
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,10 +20,10 @@ from pydantic import ValidationError
 from eastwest.errors import InputError
 from eastwest.finding import Evidence, Finding
 from eastwest.spec.jobs import TrainingWish
-from eastwest.spec.load import LoadedSite, load_site, parse_site, read_text
+from eastwest.spec.load import LoadedSite, load_site, read_text
 from eastwest.spec.resolve import resolve_server
 from eastwest.spec.site import Site
-from eastwest.workload.imports.megatron_job import USED_FLAGS, USED_VALUES, job_of
+from eastwest.workload.imports.megatron_job import MAX_SHOWN, USED_FLAGS, USED_VALUES, job_of, whole_number
 from eastwest.workload.imports.shell_words import Word, clean, commands
 
 _DUMP = re.compile(r"^.*?\b(?P<name>[a-z][a-z0-9_]+) \.{2,} ?(?P<value>.*?)\s*$")
@@ -40,6 +39,7 @@ _LAUNCH = {
     "--gpus-per-node": "gpus_per_node",
 }
 _YES, _NO = frozenset({"true", "yes", "on"}), frozenset({"false", "no", "off", "none"})
+MAX_MACHINES = 10_000_000  # nodes, or GPUs of a node; more is no launch
 MIN_DUMP_LINES = 3  # fewer dotted lines are prose
 
 
@@ -159,14 +159,14 @@ def _launch(arguments: tuple[Argument, ...], source: str) -> tuple[dict[str, int
         if key is None or argument.value is None:
             continue
         text = argument.value.rpartition(":")[2]
-        if text.isdigit() and 0 < int(text) <= 10_000_000:
-            found[key] = int(text)
+        number = whole_number(text)
+        if number is not None and 0 < number <= MAX_MACHINES:
+            found[key] = number
         elif "$" not in text and text not in ("gpu", "auto"):
-            evidence = (Evidence(source, argument.line, f"{argument.name} {argument.value}"),)
+            shown = argument.value[:MAX_SHOWN]
+            evidence = (Evidence(source, argument.line, f"{argument.name} {shown}"),)
             args = {"name": argument.name, "line": argument.line}
-            flaws.append(
-                Finding("EW-WORK-041", "error", argument.name, "whole number", argument.value, "", args, evidence)
-            )
+            flaws.append(Finding("EW-WORK-041", "error", argument.name, "whole number", shown, "", args, evidence))
     return found, flaws
 
 
@@ -181,7 +181,7 @@ def site_with_arguments(source: str, arguments: Path) -> tuple[LoadedSite, Megat
     The job keeps its name, and its gpus or share when the launch does not say how many GPUs it starts on. Raises
     InputError.
     """
-    loaded = parse_site(sys.stdin.read(), "-") if source == "-" else load_site(source)
+    loaded = load_site(source)
     site, found = with_launch(loaded.site, read_text(arguments), str(arguments))
     return replace(loaded, site=site), found
 
@@ -224,7 +224,7 @@ def training_wish(found: MegatronArguments, source: str, keep: TrainingWish | No
                 "EW-WORK-043",
                 "error",
                 ".".join(str(step) for step in flaw["loc"]),
-                observed=flaw.get("input"),
+                observed=str(flaw.get("input"))[:MAX_SHOWN],
                 args={"source": source, "problem": flaw["msg"]},
             )
             for flaw in error.errors()

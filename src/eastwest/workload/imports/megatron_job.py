@@ -15,6 +15,8 @@ VOCAB_DIVISOR = 128  # default of --make-vocab-size-divisible-by
 MLA_ROPE_DIM, MLA_QK_DIM, MLA_KV_RANK = 64, 128, 32  # defaults of Megatron's MLA arguments
 PLAIN_FFN_RATIO = 4  # ffn_hidden_size = 4 x hidden_size
 SWIGLU_FFN_STEP = 64  # with --swiglu: int(4 x hidden x 2/3 / 64) x 64
+MAX_SHOWN = 60  # characters of a value that a sentence repeats
+MAX_DIGITS = 13  # of a number; ten trillion is more than any argument has
 SHARDING = {"no_shard": 0, "optim": 1, "optim_grads": 2, "optim_grads_params": 3}
 
 USED_VALUES = frozenset(
@@ -80,6 +82,11 @@ USED_FLAGS = frozenset(
 )
 
 
+def whole_number(text: str) -> int | None:
+    """The number of a text of at most 13 decimal digits; None for every other text."""
+    return int(text) if text.isdecimal() and len(text) <= MAX_DIGITS else None
+
+
 class Written(Protocol):
     """An argument as `megatron.Argument` holds it."""
 
@@ -115,14 +122,14 @@ class _Reading:
         if argument is None or (argument.value or "").lower() == "none":
             return default
         text = (argument.value or "").replace("_", "")
-        if text.isdigit() and 0 < int(text) <= 10**13:
-            return int(text)
-        evidence = (Evidence(self.source, argument.line, f"{name} {argument.value or ''}".strip()),)
+        number = whole_number(text)
+        if number:
+            return number
+        shown = (argument.value or "")[:MAX_SHOWN]
+        evidence = (Evidence(self.source, argument.line, f"{name} {shown}".strip()),)
         args = {"name": name, "line": argument.line}
         code = "EW-WORK-042" if "$" in text else "EW-WORK-041"
-        self.flaws.append(
-            Finding(code, "error", name, "whole number above 0", argument.value or "nothing", "", args, evidence)
-        )
+        self.flaws.append(Finding(code, "error", name, "whole number above 0", shown or "nothing", "", args, evidence))
         return default
 
     def needed(self, name: str) -> int:
@@ -256,13 +263,15 @@ def _add_experts(reading: _Reading, model: dict[str, Any], ffn: int) -> None:
 def _add_frequency(reading: _Reading, moe: dict[str, Any]) -> None:
     """`2` (every second layer) or `([0]*3+[1]*58)` (three dense layers first)."""
     text = (reading.text("--moe-layer-freq") or "1").replace(" ", "").strip("'\"()")
-    if text.isdigit():
-        moe["every"] = max(1, int(text))
+    every = whole_number(text)
+    if every is not None:
+        moe["every"] = max(1, every)
         return
     first, _, rest = text.partition("+")
     dense = first.removeprefix("[0]*")
-    if dense.isdigit() and rest.startswith("[1]"):
-        moe["dense_layers"] = int(dense)
+    layers = whole_number(dense)
+    if layers is not None and rest.startswith("[1]"):
+        moe["dense_layers"] = layers
     elif not first.startswith("[1]"):
         reading.assumed.append(f"--moe-layer-freq {text} is not understood: every layer taken as a mixture")
 

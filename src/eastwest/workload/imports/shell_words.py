@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _ASSIGNMENT = re.compile(r"^(?P<name>[A-Za-z_]\w*)(?P<more>\+?)=", re.ASCII)
@@ -22,6 +23,8 @@ _SUM_TOKEN = re.compile(r"\d+|[+*/%-]")
 _SEPARATORS = ";&|"
 MAX_TEXT_CHARACTERS = 2_000_000  # a launch script has a few thousand
 MAX_EXPANDED_CHARACTERS = 200_000  # a variable that doubles itself must not fill the memory
+MAX_WORDS = 20_000  # of all commands, and of one array: the same for arrays; a script has a few hundred
+MAX_SUM_DIGITS = 18  # of a number in a sum; the shell's own stop at 2**63
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,10 +143,12 @@ def commands(text: str) -> tuple[Command, ...]:
     """
     known: dict[str, list[Word]] = {}
     found: list[Command] = []
+    left = MAX_WORDS
     for words in statements(text):
         rest = _take_assignments(words, known)
-        if rest:
-            found.append(Command(tuple(piece for word in rest for piece in expand(word, known))))
+        if rest and left > 0:
+            found.append(Command(tuple(islice((piece for word in rest for piece in expand(word, known)), left))))
+            left -= len(found[-1].words)
     if not found:
         found = [Command(tuple(word for values in known.values() for word in values))]
     return tuple(found)
@@ -159,17 +164,26 @@ def _take_assignments(words: list[Word], known: dict[str, list[Word]]) -> list[W
         match = _ASSIGNMENT.match(words[at].text)
         if not match:
             break
-        before = known.get(match["name"], []) if match["more"] else []
         value = words[at].text[match.end() :]
         if not value and at + 1 < len(words) and words[at + 1].text == "(":
             end = next((i for i in range(at + 2, len(words)) if words[i].text == ")"), len(words))
-            known[match["name"]] = [*before, *(piece for word in words[at + 2 : end] for piece in expand(word, known))]
+            pieces = (piece for word in words[at + 2 : end] for piece in expand(word, known))
+            _assign(known, match, list(islice(pieces, MAX_WORDS)))
             at = end + 1
         else:
             word = Word(value, words[at].line, words[at].quoted, words[at].literal)
-            known[match["name"]] = [*before, Word(put_in(word, known), word.line)]
+            _assign(known, match, [Word(put_in(word, known), word.line)])
             at += 1
     return words[at:]
+
+
+def _assign(known: dict[str, list[Word]], match: re.Match[str], values: list[Word]) -> None:
+    """`NAME=` sets, `NAME+=` appends, up to the words that an array may have."""
+    if match["more"] and match["name"] in known:
+        before = known[match["name"]]
+        before.extend(values[: max(0, MAX_WORDS - len(before))])
+    else:
+        known[match["name"]] = values
 
 
 def expand(word: Word, known: Mapping[str, list[Word]]) -> Iterator[Word]:
@@ -201,10 +215,17 @@ def put_in(word: Word, known: Mapping[str, list[Word]]) -> str:
             return _calculate(put_in(Word(match["sum"], word.line), known), known, match[0])
         name = match["braced"] or match["plain"]
         if name in known:
-            return " ".join(part.text for part in known[name])
+            return " ".join(part.text for part in islice(known[name], MAX_EXPANDED_CHARACTERS // 2))
         return match["fallback"] if match["fallback"] is not None else match[0]
 
-    return _VARIABLE.sub(value, word.text)[:MAX_EXPANDED_CHARACTERS]
+    pieces, at, left = [], 0, MAX_EXPANDED_CHARACTERS
+    for match in _VARIABLE.finditer(word.text):
+        pieces.append((word.text[at : match.start()] + value(match))[:left])
+        at = match.end()
+        left -= len(pieces[-1])
+        if left <= 0:
+            break
+    return "".join(pieces) + word.text[at : at + left]
 
 
 def _calculate(text: str, known: Mapping[str, list[Word]], written: str) -> str:
@@ -213,12 +234,15 @@ def _calculate(text: str, known: Mapping[str, list[Word]], written: str) -> str:
     """
 
     def number(match: re.Match[str]) -> str:
-        return known[match[0]][0].text if known.get(match[0]) else match[0]
+        text = known[match[0]][0].text if known.get(match[0]) else match[0]
+        return text if len(text) <= MAX_SUM_DIGITS else match[0]
 
     plain = re.sub(r"[A-Za-z_]\w*", number, text)
     if not _SUM.match(plain) or "(" in plain:
         return written
     tokens = _SUM_TOKEN.findall(plain)
+    if any(len(token) > MAX_SUM_DIGITS for token in tokens):
+        return written
     for operators in ("*/%", "+-"):
         reduced = _reduce(tokens, operators)
         if reduced is None:
@@ -234,20 +258,23 @@ def _reduce(tokens: list[str], operators: str) -> list[str] | None:
     while index < len(tokens):
         token = tokens[index]
         if token in operators:
-            if (
-                not out
-                or index + 1 >= len(tokens)
-                or not out[-1].lstrip("-").isdigit()
-                or not tokens[index + 1].isdigit()
-            ):
+            result = _operate(out.pop() if out else "", token, tokens[index + 1] if index + 1 < len(tokens) else "")
+            if result is None:
                 return None
-            left, right = int(out.pop()), int(tokens[index + 1])
-            if token in "/%" and right == 0:
-                return None
-            results = {"*": left * right, "+": left + right, "-": left - right}
-            out.append(str(results[token] if token in results else left // right if token == "/" else left % right))
+            out.append(result)
             index += 2
         else:
             out.append(token)
             index += 1
     return out
+
+
+def _operate(left_text: str, operator: str, right_text: str) -> str | None:
+    """One operation on two whole numbers; None when one of them is none, by zero, and beyond the shell's numbers."""
+    if not left_text.lstrip("-").isdecimal() or not right_text.isdecimal():
+        return None
+    left, right = int(left_text), int(right_text)
+    if operator in "/%":
+        return str(left // right if operator == "/" else left % right) if right else None
+    result = {"*": left * right, "+": left + right, "-": left - right}[operator]
+    return str(result) if abs(result) < 10**MAX_SUM_DIGITS else None

@@ -1,0 +1,59 @@
+"""What an advice may read, and what it yields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from eastwest.decision import Decision
+from eastwest.fabric.placement import Placement
+from eastwest.fabric.tables import Fabric
+from eastwest.finding import Finding
+from eastwest.plan.bill_totals import BillTotals
+from eastwest.plan.predict import Prediction
+from eastwest.policy import Policy
+from eastwest.spec.resolve import ServerFacts
+from eastwest.spec.site import Site
+from eastwest.workload.ledger import JobLedger, Ledger
+
+SEED_CHOICE = "seed text 001, section 2.1; seed text 000, section 4.1"
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """One plan before its advice: every noun to the left of it, and the totals of its bill."""
+
+    site: Site
+    server: ServerFacts
+    ledger: Ledger
+    fabric: Fabric
+    placement: Placement
+    policy: Policy
+    predictions: tuple[Prediction, ...]
+    bill: BillTotals
+
+    @property
+    def training(self) -> tuple[tuple[JobLedger, Prediction], ...]:
+        """Training jobs that have a step time, with their predictions."""
+        pairs = zip(self.ledger.jobs, self.predictions, strict=True)
+        return tuple((job, row) for job, row in pairs if job.kind == "training" and row.step_time_s)
+
+    @property
+    def is_lossless(self) -> bool:
+        """Whether PFC keeps loss away."""
+        return self.policy.loss_regime == "lossless"
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What one advice yields: values that it would choose, and what does not hold."""
+
+    decisions: tuple[Decision, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+class Advisor(Protocol):
+    """One topic of advice; it reads the case and touches nothing else."""
+
+    def __call__(self, case: Case) -> Advice:
+        """The advice of this topic."""

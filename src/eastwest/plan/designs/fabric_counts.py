@@ -1,0 +1,219 @@
+"""What the fabric builder makes of a published design: the one place where its counts come from.
+
+Cables are counted as the tables do: one for each link of a NIC's rate, so a NIC split over two planes is one cable and
+an 800G leaf-spine link between 400G NICs is two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from eastwest.errors import InputError
+from eastwest.fabric.capacity import split_leaf
+from eastwest.fabric.tables import Fabric, LinkKind
+from eastwest.fabric.topology import SHORT_OF_PORTS, build
+from eastwest.finding import Finding
+from eastwest.plan.designs.design import MOST_TIERS, Design, SwitchSize
+from eastwest.spec.resolve import resolve_switch
+from eastwest.spec.site import Site
+from eastwest.spec.switches import SwitchWish
+
+MOST_LINKS = 400_000  # NIC links of a design that is built: 400,000 are 50,000 servers of 8 NICs
+KEPT_BUILDS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class FabricCounts:
+    """Counts of one built design; `*_bps` are one way, over all links of that tier; `least_spines` what the ports of
+    the spines alone would need, evenly spread or not.
+    """
+
+    tiers: int
+    fits: bool
+    leaves: int
+    spines: int
+    cores: int
+    server_bps: int
+    leaf_spine_bps: int
+    spine_core_bps: int
+    uplinks: int
+    uplink_bps: int
+    servers_per_leaf: int
+    least_spines: int
+    max_gpus: int
+
+    @property
+    def switches(self) -> int:
+        """Switches of all tiers."""
+        return self.leaves + self.spines + self.cores
+
+
+def counts_of(design: Design) -> FabricCounts | None:
+    """The counts of a design in as many tiers as it names, else in the fewest that hold it; None when a number is
+    missing, or when the design is larger than what is built.
+
+    A design that its tiers cannot hold is answered with one tier more: `tiers` of the answer then differs.
+    """
+    if design.nodes is None or design.switch is None or not _is_buildable(design):
+        return None
+    grown = with_growth(design)
+    found: FabricCounts | None = None
+    for tiers in range(design.tiers or 2, MOST_TIERS + 1):
+        asked = replace(grown, tiers=tiers)
+        found = _evenly_filled(with_rail_groups(asked) if tiers == MOST_TIERS else asked) or found
+        if found is not None and found.fits:
+            return found
+    return found
+
+
+def _evenly_filled(design: Design) -> FabricCounts | None:
+    """The counts with leaves as full as they get, or with servers dealt evenly to them where that saves switches.
+
+    128 servers in four groups of 42 places leave the last group nearly empty: 32 in each need fewer uplinks.
+    """
+    full = _built(design)
+    if full is None or not full.fits or design.nodes is None or design.nodes_per_su is not None:
+        return full
+    per_leaf = ceil(design.nodes / ceil(design.nodes / full.servers_per_leaf))
+    even = _built(replace(design, nodes_per_su=per_leaf)) if per_leaf < full.servers_per_leaf else None
+    return even if even is not None and even.fits and even.switches < full.switches else full
+
+
+def with_growth(design: Design) -> Design:
+    """A design of scalable units with the spines that its growth by equal units asks for.
+
+    Units are bought one after the other, each with the same spines: the share of a unit in the largest doubling that
+    two tiers hold (A100, 40-port: 4 units need 20 spines, so the first unit brings 5 although 4 would carry it). Where
+    that share is no whole number (B300 XDR: 4.5) units do not bring spines of their own, and nothing is raised.
+    Source: spine counts of the DGX SuperPOD reference architectures (A100, H100, B200), which follow this rule.
+    """
+    units, per_unit = design.scalable_units, design.nodes_per_su
+    if not units or not per_unit or design.tiers == MOST_TIERS or not design.rail:
+        return design
+    one = _built(replace(design, nodes=per_unit, tiers=2, controller_links=0))
+    if one is None or not one.fits:
+        return design
+    most_units = one.max_gpus // (per_unit * design.gpus_per_node)
+    doubled = 1 << max(0, most_units.bit_length() - 1)
+    full = replace(design, nodes=per_unit * doubled, tiers=2, controller_links=0)
+    found = _built(full) if _is_buildable(full) else None
+    if found is None or not found.fits or found.spines % (doubled * design.planes):
+        return design
+    return replace(design, least_spines=found.spines // doubled // design.planes * units)
+
+
+def with_rail_groups(design: Design) -> Design:
+    """A three-tier design of scalable units with a group of spines for each rail, as its NICs one by one.
+
+    The leaves of one rail in all units share a group of spines (a few, where they are more than half a spine's ports);
+    cores join the groups. To the builder that is one pod a group and a server a NIC. Source: DGX SuperPOD A100
+    reference architecture (RA-10024, recalled), spine groups of each rail; DGX SuperPOD B200, compute fabric table: 16 units, 128 spines.
+    """
+    per_unit, rails = design.nodes_per_su, design.nics_per_node
+    is_meant = design.scalable_units and design.rail and design.nodes_per_pod is None and design.planes == 1
+    if not is_meant or not per_unit or not design.nodes or design.switch is None or rails != design.gpus_per_node:
+        return design
+    leaves = ceil(design.nodes / per_unit)
+    groups = ceil(leaves / (design.switch.ports // 2))
+    per_pod = ceil(leaves / groups) * per_unit
+    if design.nodes % per_pod:
+        return design
+    nics = design.nodes * rails
+    return replace(design, nodes=nics, gpus_per_node=1, nics_per_node=1, nodes_per_pod=per_pod, rail=False)
+
+
+def most_gpus(switch: SwitchSize, tiers: int, like: Design) -> int | None:
+    """GPUs that so many tiers of a switch hold at a design's ratio and NICs; None when the builder has no answer."""
+    full = like.nodes_per_su or servers_under_leaf(replace(like, switch=switch)) or 1
+    small = replace(like, switch=switch, tiers=tiers, nodes=full, nodes_per_su=full, least_spines=1, controller_links=0)
+    found = _built(small)
+    return found.max_gpus if found else None
+
+
+def servers_under_leaf(design: Design) -> int | None:
+    """Servers under one group of leaves when it is full, at a design's ratio; None when its switch is not known."""
+    if design.switch is None:
+        return None
+    wish = SwitchWish.model_validate({"ports": design.switch.ports, "rate": design.switch.rate_bps})
+    leaf, rate = resolve_switch(wish), design.switch.rate_bps
+    parts = design.planes if design.plane_by == "port" else 1
+    links = 1 if design.rail else design.nics_per_node
+    return split_leaf(leaf, design.nic_rate_bps // parts, rate, links, design.ratio, None, 0).servers
+
+
+def _is_buildable(design: Design) -> bool:
+    return design.nodes is not None and design.nodes * design.nics_per_node * design.planes <= MOST_LINKS
+
+
+@lru_cache(maxsize=KEPT_BUILDS)
+def _built(design: Design) -> FabricCounts | None:
+    """The counts of a design as the fabric package builds it; None when its wishes cannot be a site."""
+    if design.nodes is None or design.switch is None:
+        return None
+    try:
+        fabric = build(Site.model_validate(site_of(design, design.nodes, design.switch)))
+    except (InputError, ValueError):
+        return None
+    short: tuple[Finding, ...] = tuple(f for f in fabric.findings if f.code in SHORT_OF_PORTS)
+    return _read(fabric, design.switch, not short)
+
+
+def site_of(design: Design, nodes: int, switch: SwitchSize) -> dict[str, Any]:
+    """The site document of a design, in the keys of a site file."""
+    fabric: dict[str, Any] = {
+        "family": _family(design),
+        "switch": {"ports": switch.ports, "rate": switch.rate_bps},
+        "oversubscription": design.ratio,
+        "planes": design.planes,
+    }
+    if design.tiers == MOST_TIERS:
+        fabric["rail_optimized"] = design.rail
+        if design.nodes_per_pod:
+            fabric["servers_per_pod"] = design.nodes_per_pod
+    if design.nodes_per_su:
+        fabric["servers_per_leaf"] = design.nodes_per_su
+    if design.controller_links:
+        fabric["controllers"] = [{"name": "controller", "links": design.controller_links}]
+    if design.least_spines > 1:
+        fabric["spines"] = design.least_spines
+    if design.planes > 1:
+        fabric["plane_by"] = design.plane_by
+    ports = design.planes if design.plane_by == "port" else 1
+    nic = {"count": design.nics_per_node, "rate": design.nic_rate_bps, "ports": ports}
+    server = {"name": "server", "count": nodes, "gpus": design.gpus_per_node, "nic": nic}
+    return {"name": "published", "servers": [server], "fabric": fabric}
+
+
+def _family(design: Design) -> str:
+    if design.tiers == MOST_TIERS:
+        return "three_tier"
+    return "rail_optimized" if design.rail and design.plane_by == "port" else "leaf_spine"
+
+
+def _read(fabric: Fabric, switch: SwitchSize, fits: bool) -> FabricCounts:
+    counts = fabric.as_json()
+    links = {kind: fabric.links[fabric.links["kind"] == kind] for kind in LinkKind}
+    sums = {kind: int(found["rate_bps"].sum()) for kind, found in links.items()}
+    up_bps = int(fabric.facts["leaf_up_rate_bps"])
+    tiers = int(counts["tiers"])
+    down_share = 2 if tiers == MOST_TIERS else 1  # with cores half of a spine's ports look up
+    return FabricCounts(
+        tiers=tiers,
+        fits=fits,
+        leaves=int(counts["leaves"]),
+        spines=int(counts["spines"]),
+        cores=int(counts["cores"]),
+        server_bps=sums[LinkKind.SERVER_LEAF],
+        leaf_spine_bps=sums[LinkKind.LEAF_SPINE],
+        spine_core_bps=sums[LinkKind.SPINE_CORE],
+        uplinks=int(np.max(fabric.facts["leaf_uplinks"])),
+        uplink_bps=up_bps,
+        servers_per_leaf=int(fabric.facts["servers_per_leaf_group"]),
+        least_spines=ceil(sums[LinkKind.LEAF_SPINE] * down_share / (switch.ports * switch.rate_bps)),
+        max_gpus=fabric.max_gpus,
+    )

@@ -1,0 +1,301 @@
+"""A price file (YAML or CSV): part -> price of one piece in one currency; read with the line of every mistake, then put
+into a bill.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from eastwest.errors import InputError, UsageError
+from eastwest.finding import Evidence, Finding
+from eastwest.plan.bom import BomRow
+from eastwest.plan.part_names import read_part
+from eastwest.registry import nearest
+from eastwest.spec import catalogue
+from eastwest.spec.document import Document, DocumentError, Flaw, read_document
+from eastwest.spec.mistakes import findings_of_flaws, quoted, shown
+
+MAX_FILE_BYTES = 4 * 1_048_576
+MAX_PRICE = 1e12  # of one piece; above it somebody forgot a decimal point
+COLUMNS = ("part", "price", "currency")
+KEYS = ("currency", "prices")
+# ISO 4217 codes of the currencies in which network hardware is quoted.
+CURRENCIES = frozenset(
+    (
+        *("AED", "AUD", "BRL", "CAD", "CHF", "CLP", "CNY", "CZK", "DKK", "EUR", "GBP", "HKD", "HUF", "IDR", "ILS"),
+        *("INR", "JPY", "KRW", "KZT", "MXN", "MYR", "NOK", "NZD", "PHP", "PLN", "QAR", "RON", "SAR", "SEK", "SGD"),
+        *("THB", "TRY", "TWD", "USD", "VND", "ZAR"),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What one piece of a part costs, and the line that says so."""
+
+    part: str
+    price: float
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class PriceFile:
+    """Every price of one file, all in one currency; `lines` is its text."""
+
+    source: str
+    currency: str
+    prices: tuple[Price, ...]
+    lines: tuple[str, ...]
+
+
+def load_prices(path: Path | str) -> PriceFile:
+    """The prices of a file: CSV when its name ends so, else YAML. Raises InputError with every mistake at once."""
+    source = str(path)
+    try:
+        with Path(path).open("rb") as file:
+            content = file.read(MAX_FILE_BYTES + 1)
+    except (OSError, ValueError) as error:
+        problem = getattr(error, "strerror", None) or str(error)
+        raise InputError([_file_mistake("EW-PRICE-001", source, problem)]) from error
+    if len(content) > MAX_FILE_BYTES:
+        raise InputError([_file_mistake("EW-PRICE-001", source, f"larger than {MAX_FILE_BYTES:,} bytes")])
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError([_file_mistake("EW-PRICE-001", source, "not text in UTF-8")]) from error
+    return parse_prices(text, source)
+
+
+def parse_prices(text: str, source: str) -> PriceFile:
+    """The prices that a text states. Raises InputError with every mistake at once."""
+    lines = tuple(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
+    mistakes = _Mistakes(source, lines)
+    if not text.strip():
+        mistakes.add("EW-PRICE-002", None)
+        mistakes.stop()
+    is_csv = source.lower().endswith(".csv")
+    currency, prices = _read_csv(lines, mistakes) if is_csv else _read_yaml(text, mistakes)
+    if not prices and not mistakes.found:
+        mistakes.add("EW-PRICE-002", None)
+    mistakes.stop()
+    return PriceFile(source, currency or "", prices, lines)
+
+
+class _Mistakes:
+    """The mistakes of one file; it lives while the file is read."""
+
+    def __init__(self, source: str, lines: Sequence[str]) -> None:
+        self.source, self.lines = source, lines
+        self.found: list[Finding] = []
+
+    def add(self, code: str, line: int | None, **words: Any) -> None:
+        """One mistake, with the user's line."""
+        where = f"{self.source}:{line}" if line else self.source
+        text = self.lines[line - 1] if line and line <= len(self.lines) else ""
+        evidence = (Evidence(self.source, line, quoted(text)),) if line else ()
+        self.found.append(Finding(code, "error", self.source, args={"where": where, **words}, evidence=evidence))
+
+    def stop(self) -> None:
+        """Raise InputError when there is any."""
+        if self.found:
+            ordered: list[Finding] = sorted(self.found, key=_line_of)
+            raise InputError(ordered)
+
+
+def _line_of(finding: Finding) -> int:
+    return (finding.evidence[0].line or 0) if finding.evidence else 0
+
+
+def _file_mistake(code: str, source: str, problem: str) -> Finding:
+    return Finding(code, "error", source, args={"where": source, "problem": problem})
+
+
+def _read_yaml(text: str, mistakes: _Mistakes) -> tuple[str | None, tuple[Price, ...]]:
+    """`currency: USD` and `prices: {part: price}`."""
+    try:
+        document = read_document(text)
+    except DocumentError as error:
+        mistakes.found += _yaml_mistakes([error.flaw], None, mistakes)
+        mistakes.stop()
+        raise
+    mistakes.found += _yaml_mistakes(document.flaws, document, mistakes)
+    data, at = document.data, document.line_numbers
+    for key in data:
+        if key not in KEYS:
+            mistakes.add("EW-PRICE-003", at.get((key,)), found=shown(key), expected=", ".join(KEYS))
+    currency = _currency(data.get("currency"), at.get(("currency",)), mistakes)
+    table = data.get("prices")
+    if table is not None and not isinstance(table, dict):
+        mistakes.add("EW-PRICE-004", at.get(("prices",)), found=shown(table))
+        table = None
+    if "prices" not in data:
+        mistakes.add("EW-PRICE-005", None, missing="prices")
+    prices = [_price(part, value, at.get(("prices", part)) or 1, mistakes) for part, value in (table or {}).items()]
+    return currency, tuple(price for price in prices if price)
+
+
+def _yaml_mistakes(flaws: Sequence[Flaw], document: Document | None, mistakes: _Mistakes) -> Iterator[Finding]:
+    """Flaws of the text in the words of a price file where the site file's do not fit."""
+    for flaw in flaws:
+        if flaw.code == "EW-SITE-013":
+            mistakes.add("EW-PRICE-010", flaw.line, part=shown(flaw.args["key"]), first=flaw.args["first"])
+        elif flaw.code == "EW-SITE-005":
+            mistakes.add("EW-PRICE-002", None)
+        elif flaw.code == "EW-SITE-012":
+            mistakes.add("EW-PRICE-005", flaw.line, missing=" and ".join(KEYS))
+        else:
+            yield from findings_of_flaws([flaw], mistakes.source, document, mistakes.lines)
+
+
+def _read_csv(lines: Sequence[str], mistakes: _Mistakes) -> tuple[str | None, tuple[Price, ...]]:
+    """A table with the header part,price,currency."""
+    try:
+        rows = list(_csv_rows(lines))
+    except csv.Error as error:
+        mistakes.add("EW-PRICE-006", None, problem=str(error))
+        return None, ()
+    first_line, header = rows[0]
+    names = [name.strip().lower() for name in header]
+    for name in names:
+        if name not in COLUMNS or names.count(name) > 1:
+            mistakes.add("EW-PRICE-003", first_line, found=shown(name), expected=", ".join(COLUMNS))
+    for name in COLUMNS:
+        if name not in names:
+            mistakes.add("EW-PRICE-005", first_line, missing=name)
+    mistakes.stop()
+    currency: str | None = None
+    prices: list[Price] = []
+    for line, cells in rows[1:]:
+        if len(cells) != len(names):
+            mistakes.add("EW-PRICE-007", line, found=len(cells), expected=len(names))
+            continue
+        row = dict(zip(names, (cell.strip() for cell in cells), strict=True))
+        currency = _same_currency(row["currency"], currency, line, mistakes)
+        price = _price(row["part"], row["price"], line, mistakes)
+        if price:
+            prices += _unless_repeated(price, prices, mistakes)
+    return currency, tuple(prices)
+
+
+def _csv_rows(lines: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+    """Line and cells of each row that is neither empty nor a comment."""
+    reader = csv.reader(lines, strict=True)
+    for cells in reader:
+        if any(cell.strip() for cell in cells) and not cells[0].lstrip().startswith("#"):
+            yield reader.line_num, cells
+
+
+def _unless_repeated(price: Price, before: Sequence[Price], mistakes: _Mistakes) -> list[Price]:
+    first = next((other for other in before if folded(other.part) == folded(price.part)), None)
+    if first is None:
+        return [price]
+    mistakes.add("EW-PRICE-010", price.line, part=shown(price.part), first=first.line)
+    return []
+
+
+def _currency(value: Any, line: int | None, mistakes: _Mistakes) -> str | None:
+    """The ISO 4217 code; a mistake when it is missing or unknown."""
+    if value is None or value == "":
+        mistakes.add("EW-PRICE-008", line)
+        return None
+    if value not in CURRENCIES:
+        near = nearest(str(value), sorted(CURRENCIES)) or "USD"
+        mistakes.add("EW-PRICE-009", line, found=shown(value), near=near)
+        return None
+    return str(value)
+
+
+def _same_currency(value: str, first: str | None, line: int, mistakes: _Mistakes) -> str | None:
+    """The currency of all rows; a mistake when this row has another."""
+    found = _currency(value, line, mistakes)
+    if found and first and found != first:
+        mistakes.add("EW-PRICE-011", line, found=found, first=first)
+    return first or found
+
+
+def _price(part: str, value: Any, line: int, mistakes: _Mistakes) -> Price | None:
+    """One price; a mistake when the part has no name, or the price is no number, endless, or below zero."""
+    if not part.strip():
+        mistakes.add("EW-PRICE-012", line)
+        return None
+    number = _number(value)
+    if number is None or number > MAX_PRICE:
+        mistakes.add("EW-PRICE-013", line, part=shown(part), found=shown(value))
+        return None
+    if number < 0:
+        mistakes.add("EW-PRICE-014", line, part=shown(part), found=shown(value))
+        return None
+    return Price(part.strip(), number, line)
+
+
+def _number(value: Any) -> float | None:
+    """A plain finite number; None for text such as `1,200`, `$12` or `nan`."""
+    if isinstance(value, bool) or value is None:
+        return None
+    text = str(value)
+    if not set(text) <= set("+-.0123456789eE"):
+        return None
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def folded(part: str) -> str:
+    """A part's name without case and with single blanks."""
+    return " ".join(part.lower().split())
+
+
+def apply_prices(bom: Sequence[BomRow], file: PriceFile) -> tuple[BomRow, ...]:
+    """The bill with the file's prices; parts of other designs are left out of it.
+
+    A part is named as in the bill, or by a catalogue model or alias. Raises InputError for a part that neither the bill
+    nor the catalogue nor any pattern of part names knows, and for a part that is priced twice under two names.
+    """
+    mistakes = _Mistakes(file.source, file.lines)
+    in_bill = {folded(row.part): row.part for row in bom}
+    chosen: dict[str, Price] = {}
+    for price in file.prices:
+        part = in_bill.get(folded(price.part)) or _catalogue_name(price.part)
+        if part is None and read_part(price.part) is None:
+            _unknown(price, in_bill, mistakes)
+            continue
+        name = folded(part or price.part)
+        if name in chosen:
+            mistakes.add("EW-PRICE-010", price.line, part=shown(price.part), first=chosen[name].line)
+        chosen.setdefault(name, price)
+    mistakes.stop()
+    return tuple(_priced(row, chosen, file.currency) for row in bom)
+
+
+def _priced(row: BomRow, chosen: Mapping[str, Price], currency: str) -> BomRow:
+    price = chosen.get(folded(row.part))
+    return replace(row, unit_price=price.price, currency=currency) if price else row
+
+
+def _catalogue_name(part: str) -> str | None:
+    """The name of a catalogue model under which the bill lists it."""
+    try:
+        return catalogue.find(part)[1].name
+    except UsageError:
+        return next((name for name in _catalogue_names() if folded(name) == folded(part)), None)
+
+
+def _catalogue_names() -> Iterator[str]:
+    for kind in catalogue.KINDS:
+        if kind != "model":
+            yield from (catalogue.get(kind, model).name for model in catalogue.names(kind))
+
+
+def _unknown(price: Price, in_bill: Mapping[str, str], mistakes: _Mistakes) -> None:
+    near = nearest(price.part, in_bill.values())
+    if near:
+        mistakes.add("EW-PRICE-015", price.line, part=shown(price.part), near=near)
+    else:
+        mistakes.add("EW-PRICE-016", price.line, part=shown(price.part))

@@ -1,0 +1,189 @@
+"""Price files: what they do to a bill, and the exact text of every mistake in one."""
+
+import pytest
+
+from eastwest.errors import InputError
+from eastwest.plan.prices import apply_prices, load_prices, parse_prices
+from tests.plan.wishes import finding, plan_of, site
+
+GOOD = "currency: CNY\nprices:\n  hgx-h100: 2100000\n  64x400g-th4-100g: 250000.5\n"
+SWITCH = "Generic 64 x 400G with 100G lanes, Tomahawk 4"
+
+BROKEN = {
+    "empty": ("p.yaml", "", ["p.yaml: there is no price in the file"]),
+    "no-prices": (
+        "p.yaml",
+        "currency: USD\n",
+        ["p.yaml: prices is missing"],
+    ),
+    "no-currency": ("p.yaml", "prices:\n  hgx-h100: 1\n", ["p.yaml: no currency is given"]),
+    "list": ("p.yaml", "- hgx-h100\n", ["p.yaml:1: currency and prices is missing"]),
+    "prices-list": (
+        "p.yaml",
+        "currency: USD\nprices: [1, 2]\n",
+        ["p.yaml:2: prices: [1, 2]: expected one line `part: price` a part"],
+    ),
+    "unknown-key": (
+        "p.yaml",
+        "curency: USD\ncurrency: USD\nprices: {hgx-h100: 1}\n",
+        ['p.yaml:1: "curency" is not known here: expected currency, prices'],
+    ),
+    "duplicate": (
+        "p.yaml",
+        "currency: USD\nprices:\n  hgx-h100: 1\n  hgx-h100: 2\n",
+        ['p.yaml:4: "hgx-h100" is priced a second time; the first is in line 3'],
+    ),
+    "negative": (
+        "p.yaml",
+        "currency: USD\nprices:\n  hgx-h100: -5\n",
+        ['p.yaml:3: "hgx-h100": -5 is below zero'],
+    ),
+    "word": (
+        "p.yaml",
+        "currency: USD\nprices:\n  hgx-h100: cheap\n",
+        ['p.yaml:3: "hgx-h100": "cheap" is not a price: expected a plain number such as 1200 or 12.50'],
+    ),
+    "thousands": (
+        "p.yaml",
+        'currency: USD\nprices:\n  hgx-h100: "1,200"\n',
+        ['p.yaml:3: "hgx-h100": "1,200" is not a price: expected a plain number such as 1200 or 12.50'],
+    ),
+    "nothing": (
+        "p.yaml",
+        "currency: USD\nprices:\n  hgx-h100:\n",
+        ['p.yaml:3: "hgx-h100": null is not a price: expected a plain number such as 1200 or 12.50'],
+    ),
+    "endless": (
+        "p.yaml",
+        "currency: USD\nprices:\n  hgx-h100: 1e999\n",
+        ['p.yaml:3: "hgx-h100": Infinity is not a price: expected a plain number such as 1200 or 12.50'],
+    ),
+    "sign": (
+        "p.yaml",
+        "currency: $\nprices: {hgx-h100: 1}\n",
+        ['p.yaml:1: "$" is not a currency code: did you mean USD?'],
+    ),
+    "lower-case": (
+        "p.yaml",
+        "currency: usd\nprices: {hgx-h100: 1}\n",
+        ['p.yaml:1: "usd" is not a currency code: did you mean USD?'],
+    ),
+    "csv-column": (
+        "p.csv",
+        "part,price,currency,note\nhgx-h100,1,USD,x\n",
+        ['p.csv:1: "note" is not known here: expected part, price, currency'],
+    ),
+    "csv-missing": ("p.csv", "part,price\nhgx-h100,1\n", ["p.csv:1: currency is missing"]),
+    "csv-cells": (
+        "p.csv",
+        "part,price,currency\nhgx-h100,1,200,USD\n",
+        ["p.csv:2: 4 cells: expected 3, as in the header"],
+    ),
+    "csv-mixed": (
+        "p.csv",
+        "part,price,currency\nhgx-h100,1,USD\n64x400G,1,EUR\n",
+        ["p.csv:3: EUR, where the rows above have USD"],
+    ),
+    "csv-duplicate": (
+        "p.csv",
+        "part,price,currency\nhgx-h100,1,USD\nHGX-H100,2,USD\n",
+        ['p.csv:3: "HGX-H100" is priced a second time; the first is in line 2'],
+    ),
+    "csv-no-name": ("p.csv", "part,price,currency\n,1,USD\n", ["p.csv:2: the part has no name"]),
+    "csv-quote": ("p.csv", 'part,price,currency\n"hgx,1,USD\n', ["p.csv: the text is not CSV: unexpected end of data"]),
+    "csv-header-only": ("p.csv", "part,price,currency\n", ["p.csv: there is no price in the file"]),
+    "two-at-once": (
+        "p.csv",
+        "part,price,currency\nhgx-h100,-1,USD\n64x400G,x,USD\n",
+        [
+            'p.csv:2: "hgx-h100": "-1" is below zero',
+            'p.csv:3: "64x400G": "x" is not a price: expected a plain number such as 1200 or 12.50',
+        ],
+    ),
+}
+UNKNOWN = {
+    "near": (
+        "monitoring colector",
+        'p.yaml:3: "monitoring colector" is no part of this bill and of no catalogue model: '
+        "did you mean monitoring collector?",
+    ),
+    "far": ("zzzz", 'p.yaml:3: "zzzz" is no part of this bill and of no catalogue model'),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_the_text_of_a_mistake_is_exactly_this(name):
+    source, text, expected = BROKEN[name]
+    with pytest.raises(InputError) as error:
+        parse_prices(text, source)
+    assert [found.sentence() for found in error.value.findings] == expected
+    assert all(found.sentence("zh") and found.hint("zh") for found in error.value.findings)
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_an_unknown_part_is_refused_with_its_line(name):
+    part, expected = UNKNOWN[name]
+    bom = plan_of(site(more="monitoring: {}\n")).bom
+    with pytest.raises(InputError) as error:
+        apply_prices(bom, parse_prices(f"currency: USD\nprices:\n  {part}: 5\n", "p.yaml"))
+    assert [found.sentence() for found in error.value.findings] == [expected]
+    assert error.value.findings[0].evidence[0].line == 3
+
+
+def test_a_part_under_two_names_is_priced_twice():
+    text = f'currency: USD\nprices:\n  64x400g-th4-100g: 1\n  "{SWITCH}": 2\n'
+    with pytest.raises(InputError, match="priced a second time; the first is in line 3"):
+        apply_prices(plan_of(site()).bom, parse_prices(text, "p.yaml"))
+
+
+def test_a_missing_file_and_a_binary_one_are_refused(tmp_path):
+    with pytest.raises(InputError, match="the file cannot be read: No such file or directory"):
+        load_prices(tmp_path / "none.yaml")
+    (tmp_path / "bin.yaml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match="not text in UTF-8"):
+        load_prices(tmp_path / "bin.yaml")
+
+
+def test_yaml_that_is_none_says_where():
+    with pytest.raises(InputError, match=r"p\.yaml:2"):
+        parse_prices("currency: USD\n\tprices: {}\n", "p.yaml")
+
+
+def test_prices_multiply_and_what_is_missing_is_listed_and_never_zero():
+    plan = plan_of(site(), parse_prices(GOOD, "p.yaml"))
+    servers = next(row for row in plan.bom if row.group == "servers")
+    assert (servers.unit_price, servers.price, servers.currency) == (2_100_000.0, 16 * 2_100_000.0, "CNY")
+    switches = sum(row.quantity for row in plan.bom if row.part == SWITCH)
+    assert plan.bill.price == pytest.approx(16 * 2_100_000 + switches * 250_000.5)
+    priced = {row.part for row in plan.bom if row.price is not None}
+    included = {row.part for row in plan.bom if row.included}
+    assert set(plan.bill.unpriced) == {row.part for row in plan.bom} - priced - included
+    assert all(row.price != 0 for row in plan.bom)
+    found = finding(plan, "EW-ADV-018")
+    assert found.observed == len(plan.bill.unpriced)
+    assert "CNY" in found.sentence()
+    assert "CNY" in found.sentence("zh")
+
+
+def test_shares_are_of_the_priced_cost():
+    text = "currency: USD\nprices:\n  hgx-h100: 300\n  monitoring collector: 200\n"
+    plan = plan_of(site(more="monitoring: {}\n"), parse_prices(text, "p.yaml"))
+    share = next(row for row in plan.decisions if row.id == "bill.monitoring.share")
+    assert share.value == pytest.approx(200 / (16 * 300 + 200))
+
+
+def test_csv_and_yaml_give_the_same_bill():
+    table = "part,price,currency\n# a comment\nhgx-h100,2100000,CNY\n64x400g-th4-100g,250000.5,CNY\n"
+    bom = plan_of(site()).bom
+    assert apply_prices(bom, parse_prices(GOOD, "p.yaml")) == apply_prices(bom, parse_prices(table, "p.csv"))
+
+
+def test_parts_of_other_designs_may_stand_in_the_file():
+    text = "currency: USD\nprices:\n  dgx-b200: 1\n  DAC 800G 1 m: 2\n  hgx-h100: 3\n"
+    assert plan_of(site(), parse_prices(text, "p.yaml")).bill.price == 48.0
+
+
+def test_no_price_file_means_no_price():
+    bill = plan_of(site()).bill
+    assert (bill.price, bill.currency) == (None, None)
+    assert finding(plan_of(site()), "EW-ADV-018") is None
