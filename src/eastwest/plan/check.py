@@ -113,7 +113,7 @@ def _check(subject: Subject) -> CheckedDesign:
         subject,
         findings,
         (*sums.short, *pieces.short, *published.short),
-        repairs_of(sheet, shape, sums.short),
+        repairs_of(sheet, shape, (*sums.short, *pieces.short)),
         optics,
         _missing(shape),
         sum(counted),

@@ -27,6 +27,9 @@ COUNTS: Mapping[str, str] = {  # name of a number: keys that give it
     "leaf_spine_cables": r"leaf_spine_(?:cables|links)",
     "spine_core_cables": r"spine_core_(?:cables|links)",
     "mtu_bytes": r"mtu",
+    "functions": r"(?:pcie_)?functions",
+    "pcie_lanes": r"pcie_lanes",
+    "pcie_generation": r"pcie_gen(?:eration)?",
 }
 PORTS: Mapping[str, str] = {
     "leaf_down": r"(?:leaf_|tor_)?(?:down_ports|downlinks|down)(?:_per_leaf)?",
@@ -38,7 +41,11 @@ PORTS: Mapping[str, str] = {
     "core_ports": r"core_(?:ports|radix)|ports_per_core",
     "switch_ports": r"radix|switch_radix|switch_ports|ports_per_switch",
 }
-RATES: Mapping[str, str] = {"nic_bps": r"nic_(?:gbps|rate|speed)|nic", "uplink_bps": r"uplink_(?:gbps|rate)"}
+RATES: Mapping[str, str] = {
+    "nic_port_bps": r"(?:nic_)?port(?:_rate)?",
+    "nic_bps": r"nic_(?:gbps|rate|speed)|nic",
+    "uplink_bps": r"uplink_(?:gbps|rate)",
+}
 _SWITCH = re.compile(r"switch|switch_model|(?P<tier>leaf|spine|core)(?:_switch|_model|_switch_model)?")
 _RATIO = re.compile(r"oversub(?:scription)?(?:_ratio)?|ratio|leaf_oversubscription")
 
@@ -65,7 +72,8 @@ def _known(key: str, value: Any) -> dict[str, Any] | None:
         ratio = ratio_of(value)
         return {"ratio": ratio} if ratio else {"wished": text}
     match = _SWITCH.fullmatch(key)
-    if match and isinstance(value, str) and whole_of(value) is None:
+    is_model = key not in ("leaf", "spine", "core") or re.search(r"\d|^\s*none\s*$", text, re.IGNORECASE)
+    if match and is_model and isinstance(value, str) and whole_of(value) is None:
         return _switch(f"{match['tier'] or 'switch'}_ports", text)
     for name, pattern in RATES.items():
         if re.fullmatch(pattern, key):

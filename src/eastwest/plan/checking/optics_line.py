@@ -96,13 +96,14 @@ def read_optics(part: PartLine) -> OpticsLine | None:
 @lru_cache(maxsize=KEPT_TEXTS)
 def _of_text(whole: str) -> OpticsLine | None:
     """The properties of a text; long cable lists repeat theirs."""
-    if _DEVICES & {cell.strip().lower() for cell in whole.split(";")}:
-        return None
     text = _CAGE_WORDS.sub("cage", whole)
     model = _model("; ".join(text.split(";")[:CELLS_OF_A_PART]))
     if model is None and not _OPTICAL.search(whole):
         return None
     media = frozenset(name for name, pattern in _MEDIA.items() if re.search(pattern, text, re.I))
+    is_device = bool(_DEVICES & {cell.strip().lower() for cell in whole.split(";")})
+    if is_device and model is None and not media:
+        return None
     cage, name = (model.cage or "", model.id) if model else ("", "")
     lanes = frozenset(rate for pattern, rate in _LANES.items() if re.search(pattern, text, re.I))
     if model and model.lane_rate_bps:

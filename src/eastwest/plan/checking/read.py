@@ -52,10 +52,13 @@ def read_subjects(text: str, source: str) -> tuple[Subject, ...]:
 
 
 def _is_yaml(text: str, lines: list[str]) -> bool:
-    """Whether most lines are `key: value`, or a key of a designs table stands at the head of one."""
+    """Whether every line at the margin is `key: value` or an item, or a key of a designs table heads one."""
     written = [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
+    margin = [line for line in written if not line[0].isspace()]
     keyed = sum(bool(_YAML_LINE.match(line)) for line in written)
-    return bool(_YAML_KEYS.search(text)) or text.lstrip().startswith("{") or 2 * keyed > len(written)
+    is_flow = bool(re.match(r"\s*(?:-\s*)?\{", text))
+    is_tidy = bool(keyed) and all(_YAML_LINE.match(line) or line[0] in "-}]" for line in margin)
+    return bool(_YAML_KEYS.search(text)) or is_flow or is_tidy
 
 
 def _of_yaml(text: str, source: str) -> Iterator[Subject]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
 
@@ -57,12 +57,21 @@ class Repair:
 def repairs_of(sheet: Sheet, shape: Shape, short: tuple[Short, ...]) -> tuple[Repair, ...]:
     """Repairs of a design whose spines or leaves are short of ports; none when a number is missing."""
     what = {item.what for item in short}
+    shape = _with_bill(sheet, shape)
     found: list[Repair] = []
     if "leaf ports down" in what:
         found += _more_leaves(shape)
     if "spine ports" in what:
         found += _more_spine_ports(sheet, shape)
     return tuple(dict.fromkeys(found))
+
+
+def _with_bill(sheet: Sheet, shape: Shape) -> Shape:
+    """A shape with the ports of a leaf that a bill's cables imply: what no NIC takes goes up, evenly."""
+    cables, leaves, links = sheet.whole("cables"), shape.leaves, shape.nic_links
+    if shape.up is not None or not cables or not leaves or not links or shape.cores or (cables - links) % leaves:
+        return shape
+    return replace(shape, up=(cables - links) // leaves, down=shape.down or ceil(links / leaves))
 
 
 def _more_spine_ports(sheet: Sheet, shape: Shape) -> Iterator[Repair]:

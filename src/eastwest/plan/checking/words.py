@@ -55,6 +55,11 @@ def _both(match: re.Match[str]) -> Reading:
     }
 
 
+def _nics(match: re.Match[str]) -> Reading:
+    """`8 x 400G NICs per server`."""
+    return {"nics_per_server": whole(match[1]), "nic_bps": rate_bps(match[2], match[3])}
+
+
 def _functions(match: re.Match[str]) -> Reading:
     text = match[1].lower()
     return {"functions": _NUMBER_WORDS.get(text) or whole(text)}
@@ -77,6 +82,7 @@ def _fixed(**values: Any) -> Callable[[re.Match[str]], Reading]:
     return lambda match: values
 
 
+_SWITCHES = r"(?:\s+switch(?:es)?)?"
 _PORTS = rf"{_N}\s*[x×*]\s*{_RATE}"
 _IS = r"\s*(?:=|:|of|is|are)?\s*"
 PATTERNS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Reading]], ...] = tuple(
@@ -103,15 +109,20 @@ PATTERNS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Reading]], ...]
             lambda m: {"links_per_pair": whole(m[1]), **({"pairs_in_rail": 1} if m["rail"] else {})},
         ),
         (rf"{_PORTS}\s*(?:ports?\s*)?(?:down|southbound)\b\D{{0,12}}?{_PORTS}\s*(?:ports?\s*)?(?:up)", _both),
+        (
+            rf"{_N}\s*(?:ports?\s*)?down(?:links?|wards?)?\s*(?:and|\+|,|/|&)?\s*{_N}\s*(?:ports?\s*)?up(?:links?|wards?)?\b",
+            _count("leaf_down", "leaf_up"),
+        ),
         (rf"{_PORTS}\s*(?:ports?\s*)?(?:down(?:links?)?|southbound|to servers)\b", _ports("leaf_down")),
         (rf"{_PORTS}\s*(?:ports?\s*)?(?:up(?:links?)?|northbound|to spines)\b", _ports("leaf_up")),
         (rf"\b(?:leaf_down|down_ports|downlinks?|leaf down)\w*{_IS}{_PORTS}", _ports("leaf_down")),
         (rf"\b(?:leaf_up|up_ports|uplinks?|leaf up)\w*{_IS}{_PORTS}", _ports("leaf_up")),
         (rf"\b(?:spine_ports|(?:each|one|per|a|every)\s+spine)\b[^;]{{0,24}}?{_PORTS}", _ports("spine_ports")),
-        (rf"{_N}\s*spines?\s+(?:of|with|x|\()\s*{_PORTS}", lambda m: _of_tier("spine", m)),
-        (rf"{_N}\s*(?:leaf|leaves)\s+(?:of|with|x|\()\s*{_PORTS}", lambda m: _of_tier("leaf", m)),
-        (rf"{_N}\s*cores?\s+(?:of|with|x|\()\s*{_PORTS}", lambda m: _of_tier("core", m)),
-        (rf"{_N}\s*spines?\s+(?:of|with)\s+{_N}\s*ports?\b", _count("spines", "spine_ports")),
+        (rf"{_N}\s*[x×*]\s*{_RATE}\s*(?:NICs?|HCAs?)\s*(?:per|a|/|in each|each)\s*(?:server|node|host)", _nics),
+        (rf"{_N}\s*spines?{_SWITCHES}\s+(?:of|with|x|\()\s*{_PORTS}", lambda m: _of_tier("spine", m)),
+        (rf"{_N}\s*(?:leaf|leaves){_SWITCHES}\s*(?:of|with|x|\()\s*{_PORTS}", lambda m: _of_tier("leaf", m)),
+        (rf"{_N}\s*cores?{_SWITCHES}\s+(?:of|with|x|\()\s*{_PORTS}", lambda m: _of_tier("core", m)),
+        (rf"{_N}\s*spines?{_SWITCHES}\s+(?:of|with)\s+{_N}\s*ports?\b", _count("spines", "spine_ports")),
         (rf"\b(?:each|one|per|a|every)\s+spine\b[^;]{{0,24}}?{_N}\s*ports?\b", _count("spine_ports")),
         (rf"\b(?:each|one|per|a|every)\s+leaf\b[^;]{{0,24}}?{_N}\s*(?:ports?\s+)?up(?:links?)?\b", _count("leaf_up")),
         (rf"\b{_RATE}\s*(?:switch|chip|asic|class)", _rate("chip_bps")),
@@ -123,6 +134,7 @@ PATTERNS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Reading]], ...]
         (rf"(?:nics_per_(?:server|node))\s*[=:]\s*{_N}", _count("nics_per_server")),
         (rf"\bnic(?:s|_rate|_gbps)?\s*[=:]?\s*{_RATE}", _rate("nic_bps")),
         (r"(\d{1,4}(?:\.\d{1,3})?)\s*:\s*(\d{1,4}(?:\.\d{1,3})?)", _ratio),
+        (rf"{_N}\s*[x×]?\s*(?:[ABH][123]\d\d|GB\d{{3}}|MI\d{{3}}X?)\b", _count("gpus")),
         (rf"\bgpus?\s*[=:]\s*{_N}|{_N}\s*(?:GPUs?|卡)\b", lambda m: {"gpus": whole(m[1] or m[2])}),
         (
             rf"\b(?:servers|nodes|hosts)\s*[=:]\s*{_N}|{_N}\s*(?:servers?|nodes?|hosts?|台)",

@@ -112,7 +112,7 @@ def with_rail_groups(design: Design) -> Design:
 
     The leaves of one rail in all units share a group of spines (a few, where they are more than half a spine's ports);
     cores join the groups. To the builder that is one pod a group and a server a NIC. Source: DGX SuperPOD A100
-    reference architecture (RA-10024, recalled), spine groups of each rail; DGX SuperPOD B200, compute fabric table: 16 units, 128 spines.
+    reference architecture (RA-10024, recalled), spine groups of each rail; DGX SuperPOD B200, compute fabric table.
     """
     per_unit, rails = design.nodes_per_su, design.nics_per_node
     is_meant = design.scalable_units and design.rail and design.nodes_per_pod is None and design.planes == 1
