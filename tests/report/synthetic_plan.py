@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.report import synthetic_risks
+
 HOSTILE = "</script><script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{7*7}}\x1b[31m\u202e"
 
 
@@ -286,6 +288,9 @@ def plan() -> dict[str, Any]:
             decision("policy.regime", "lossless", ""),
             decision("policy.ecn.kmin", 1_000_000, "bytes"),
             decision("policy.mtu", 9216, "bytes"),
+            decision("growth.strategy", "reserve_now", "") | {"because": "no live cable moves"},
+            decision("failure.stops.pretrain", 0.08, "stops a month")
+            | {"because": "by failed parts of this network", "inputs": {"restart_s": 900, "repair_s": 14_400}},
         ],
         "bom": [
             {
@@ -296,6 +301,10 @@ def plan() -> dict[str, Any]:
                 "where": "leaf, spine",
                 "power_w": 9600.0,
                 "note": None,
+                "group": "switches",
+                "unit_price": 100_000.0,
+                "price": 800_000.0,
+                "currency": "CNY",
             },
             {
                 "part": "aoc-400g-30m",
@@ -305,12 +314,28 @@ def plan() -> dict[str, Any]:
                 "where": "leaf–spine",
                 "power_w": None,
                 "note": "2 spare",
+                "group": "cables",
+            },
+            {
+                "part": "management-switch",
+                "description": "48 x 1G switch",
+                "quantity": 1,
+                "unit": "pcs",
+                "where": "management",
+                "power_w": 100.0,
+                "note": None,
+                "group": "out_of_band",
             },
         ],
         "cables_summary": [
             {"tier": "server_leaf", "medium": "dac", "rate_bps": 200_000_000_000, "length_m": 3.0, "quantity": 128},
             {"tier": "leaf_spine", "medium": "aoc", "rate_bps": 400_000_000_000, "length_m": 30.0, "quantity": 64},
         ],
+        "bill": synthetic_risks.bill(),
+        "growth": synthetic_risks.growth(),
+        "failures": synthetic_risks.failures(),
+        "spares": synthetic_risks.spares(),
+        "assumed": ["synthetic-switch: power 1200 W"],
     }
 
 

@@ -95,7 +95,7 @@ def test_policy_settings_keep_their_path_and_unit() -> None:
 
 def test_sources_are_counted_where_they_are_used() -> None:
     rows = dict(_tables(synthetic_plan.plan())["sources-table"].rows)
-    assert rows == {"derived": "account 3, targets 4", "site.yaml:12": "decisions 7"}
+    assert rows == {"derived": "account 3, targets 4", "site.yaml:12": "decisions 9"}
 
 
 def test_both_languages_have_the_same_shape() -> None:

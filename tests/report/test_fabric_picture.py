@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 from xml.etree import ElementTree
 
 import pytest
 
-from eastwest.report.fabric_picture import fabric_figure, fitted, short_name
+from eastwest.report.fabric_picture import fabric_figure, fitted, leaf_marks, short_name
 from eastwest.report.fabric_shape import shape_of
 from eastwest.report.wording import words_of
+from eastwest.spec.switches import Family
 from tests.report import synthetic_plan
 
 EN = words_of("en")
@@ -102,3 +103,45 @@ def test_names_are_shortened_to_their_box() -> None:
     assert fitted("leaf-12", 100) == "leaf-12"
     assert fitted("机房东侧列头柜", 40) == "机房…"
     assert (short_name("pod1-leaf-12"), short_name("tor-a")) == ("L12", "tor-a")
+
+
+def test_servers_that_are_cabled_directly_have_no_leaf_between_them() -> None:
+    fabric = {"family": "direct", "servers": 2, "gpus": 16, "leaves": 0, "spines": 0, "links": {"direct": 8}}
+    svg = _svg({"fabric": fabric})
+    assert (_boxes(svg, "leaf"), _boxes(svg, "servers")) == (0, 1)
+    figure = fabric_figure({"fabric": fabric}, EN)
+    assert figure is not None
+    assert figure.alt.startswith("direct cables: 2 servers, 16 GPUs, 8 direct cables.")
+
+
+def test_planes_without_spines_are_drawn_leaf_by_leaf() -> None:
+    leaves = [f"leaf-01-p{plane + 1}" for plane in range(4)]
+    fabric = {
+        "family": "rail_only",
+        "planes": 4,
+        "rails": 4,
+        "servers": 8,
+        "leaves": 4,
+        "spines": 0,
+        "links": {"server_leaf": 32, "leaf_spine": 0},
+        "groups": [{"name": "group-1", "servers": 8, "leaves": leaves}],
+    }
+    svg = _svg({"fabric": fabric})
+    assert (_boxes(svg, "leaf"), _segments(svg, "mesh"), _segments(svg, "down")) == (4, 0, 4)
+    assert [text.text for text in svg.iter("text")][:4] == ["P1", "P2", "P3", "P4"]
+
+
+def test_spines_of_several_planes_say_how_many() -> None:
+    texts = [text.text for text in _svg({"fabric": synthetic_plan.fabric() | {"planes": 2}}).iter("text")]
+    assert texts.count("2 planes") == 2  # in each of two rooms
+
+
+def test_the_rail_of_a_leaf_is_the_one_in_its_name() -> None:
+    assert leaf_marks(("su01-leaf-r1t1", "su01-leaf-r1t2"), 2) == [("R1T1", 0), ("R1T2", 0)]
+    assert leaf_marks(("leaf-1", "leaf-2"), 2) == [("R0", 0), ("R1", 1)]
+    assert leaf_marks(("leaf-1", "leaf-2"), 3) == [("L1", None), ("L2", None)]
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_every_family_has_a_word(lang: str) -> None:
+    assert [family for family in get_args(Family) if f"family.{family}" not in words_of(lang)] == []

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from eastwest.report.blocks import Document, Section
-from eastwest.report.chapters import network, promise, traffic, verdict
+from eastwest.report.chapters import bill, failures, growth, network, promise, traffic, verdict
 from eastwest.report.values import Json, at, clean
 from eastwest.report.wording import Words, words_of
 
@@ -25,7 +25,9 @@ CHAPTERS: tuple[Chapter, ...] = (
     network.policy_section,
     promise.prediction_section,
     promise.targets_section,
-    promise.bill_section,
+    bill.bill_section,
+    growth.growth_section,
+    failures.failures_section,
     promise.decisions_section,
     promise.sources_section,
 )

@@ -7,6 +7,7 @@ by colour and number.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import dataclass, field
 from html import escape
@@ -15,7 +16,7 @@ from eastwest import units
 from eastwest.report.blocks import Figure, FigureData
 from eastwest.report.fabric_shape import Group, Room, RoomSpan, Shape, shape_of
 from eastwest.report.figures import PALETTE, VERMILION
-from eastwest.report.values import Json, at, box_label, counted, number, object_at
+from eastwest.report.values import Json, amount, at, box_label, counted, number, object_at
 from eastwest.report.wording import Words
 
 # Geometry in SVG user units (CSS pixels at full size); chosen by eye.
@@ -26,6 +27,7 @@ LEVEL_GAP, TITLE_H, LANE_H = 62, 26, 58
 LATIN_PX, WIDE_PX, FONT_PX = 6.6, 12.4, 12
 LEAST_WIDTH = 480
 DRAWN_SPINES_PER_ROW = 24
+_RAIL = re.compile(r"-[rp](\d{1,4})(?:t\d{1,2})?$")  # the end of a leaf's name that says its rail or plane
 
 
 @dataclass(slots=True)
@@ -73,6 +75,19 @@ def short_name(leaf: str) -> str:
     return f"L{digits}" if digits else leaf
 
 
+def leaf_marks(leaves: tuple[str, ...], rails: int) -> list[tuple[str, int | None]]:
+    """Label and rail (or plane) of each leaf of a group: from the end of its name (`leaf-r3t2` is R3T2 of rail 3,
+    `leaf-p2` is P2), else from its place when every rail has as many leaves; None when a leaf serves several rails.
+    """
+    named = [_RAIL.search(leaf) for leaf in leaves]
+    found = [(match[0].lstrip("-").upper(), int(match[1]) - 1) for match in named if match]
+    if leaves and len(found) == len(leaves):
+        return list(found)
+    if rails > 1 and len(leaves) % rails == 0:
+        return [(f"R{index % rails}", index % rails) for index in range(len(leaves))]
+    return [(short_name(leaf), None) for leaf in leaves]
+
+
 def fabric_figure(plan: Json, words: Words) -> Figure | None:
     """The picture of the plan's fabric with its text alternative and its counts as data; None without a fabric."""
     fabric = object_at(plan, "fabric")
@@ -98,9 +113,11 @@ def _data(shape: Shape) -> tuple[tuple[object, ...], ...]:
 
 
 def _alt(fabric: Json, shape: Shape, words: Words) -> str:
-    counts = [counted(words, key, fabric.get(key)) for key in ("leaves", "spines", "servers", "gpus")]
-    if shape.n_cores:
-        counts.insert(2, counted(words, "cores", shape.n_cores))
+    keys = ("leaves", "spines", "cores", "servers", "gpus")
+    shown = [key for key in keys if amount(fabric.get(key)) != 0 and (key != "cores" or shape.n_cores)]
+    counts = [counted(words, key, fabric.get(key)) for key in shown]
+    counts += [words("picture.planes", n=shape.planes)] if shape.planes > 1 else []
+    counts += [words("picture.direct", n=f"{shape.n_direct:,}")] if shape.n_direct else []
     parts = [
         words(
             "figure.fabric.alt",
@@ -153,7 +170,8 @@ def _draw_room(
     """One room; gives the y below its lowest box."""
     y = top + TITLE_H
     spines = _draw_spines(sheet, room, shape, words, x, y, width) if room.n_spines else []
-    y_leaf = y + (_spine_rows(room, shape) * (BOX_H + 6) if shape.detailed else BIG_H) + LEVEL_GAP
+    spine_height = _spine_rows(room, shape) * (BOX_H + 6) if shape.detailed else BIG_H
+    y_leaf = y + (spine_height + LEVEL_GAP if shape.n_spines else 0)
     groups_width = sum(_group_width(group, shape) for group in room.groups) + GAP * (len(room.groups) - 1)
     left, bottom = x + (width - groups_width) / 2, y_leaf
     for group in room.groups:
@@ -180,8 +198,10 @@ def _draw_spines(
     """The spines of a room; gives the points at their lower edges where links start."""
     if not shape.detailed:
         left = x + (width - BIG_W) / 2
-        sheet.box(left, y, BIG_W, BIG_H, "spine stack")
-        sheet.text(left + BIG_W / 2, y + BIG_H / 2 + 4, counted(words, "spines", room.n_spines))
+        _draw_spine_stack(sheet, shape, words, left, y)
+        sheet.text(
+            left + BIG_W / 2, y + (20 if shape.planes > 1 else BIG_H / 2 + 4), counted(words, "spines", room.n_spines)
+        )
         return [(left + BIG_W / 2, y + BIG_H)]
     points = []
     for index in range(room.n_spines):
@@ -193,6 +213,15 @@ def _draw_spines(
         sheet.text(left + BOX_W / 2, box_y + BOX_H / 2 + 4, f"S{index + 1}")
         points.append((left + BOX_W / 2, box_y + BOX_H))
     return points
+
+
+def _draw_spine_stack(sheet: _Sheet, shape: Shape, words: Words, left: float, y: float) -> None:
+    """The box of all spines; of several planes it is a pile that says how many."""
+    for shift in (8, 4) if shape.planes > 1 else ():
+        sheet.box(left + shift, y - shift, BIG_W, BIG_H, "spine pile")
+    sheet.box(left, y, BIG_W, BIG_H, "spine stack")
+    if shape.planes > 1:
+        sheet.text(left + BIG_W / 2, y + 36, words("picture.planes", n=shape.planes), "small")
 
 
 def _draw_group(
@@ -207,14 +236,14 @@ def _draw_group(
 ) -> float:
     """One group in detail: each leaf with its links up, and the servers as small squares under it."""
     n_servers, pitch = group.n_servers or 0, BOX_W + 6
-    by_rail = shape.rails > 1 and len(group.leaves) % shape.rails == 0  # else a leaf serves several rails
+    marks = leaf_marks(group.leaves, shape.rails)
     left = x + (width - len(group.leaves) * pitch + 6) / 2
     y_servers = y + BOX_H + LEVEL_GAP * 0.75
     for index, leaf in enumerate(group.leaves):
-        colour = PALETTE[index % len(PALETTE)] if by_rail else ""
+        label, rail = marks[index]
+        colour = "" if rail is None else PALETTE[rail % len(PALETTE)]
         centre = left + index * pitch + BOX_W / 2
         sheet.box(centre - BOX_W / 2, y, BOX_W, BOX_H, "leaf", tip=leaf, colour=colour)
-        label = f"R{index % shape.rails}" if by_rail else short_name(leaf)
         sheet.text(centre, y + BOX_H / 2 + 4, label, room_px=BOX_W - 4)
         if spines:
             sheet.line([(spine, (centre, y)) for spine in spines], "mesh", colour)
@@ -236,22 +265,34 @@ def _draw_bundle(
     sheet: _Sheet, group: Group, shape: Shape, words: Words, x: float, y: float, spines: list[tuple[float, float]]
 ) -> float:
     """One group as two boxes with counts: its leaves over its servers; `more` groups are drawn as a pile."""
-    centre, y_servers = x + BIG_W / 2, y + BIG_H + LEVEL_GAP * 0.75
+    centre, y_servers = x + BIG_W / 2, y + (BIG_H + LEVEL_GAP * 0.75 if group.n_leaves != 0 else TITLE_H)
+    for shift in (8, 4) if group.more else ():
+        sheet.box(x + shift, y_servers - shift, BIG_W, BIG_H + 16, "servers pile")
+    if group.n_leaves != 0:
+        _draw_leaves(sheet, group, words, x, y, spines)
+    elif shape.n_direct:
+        sheet.text(centre, y + 12, words("picture.direct", n=f"{shape.n_direct:,}"))
+    sheet.box(x, y_servers, BIG_W, BIG_H + 16, "servers")
+    sheet.text(centre, y_servers + 26, counted(words, "servers", group.n_servers))
+    if group.n_servers and shape.gpus_per_server:
+        sheet.text(centre, y_servers + 46, counted(words, "gpus", group.n_servers * shape.gpus_per_server), "small")
+    return y_servers + BIG_H + 16
+
+
+def _draw_leaves(
+    sheet: _Sheet, group: Group, words: Words, x: float, y: float, spines: list[tuple[float, float]]
+) -> None:
+    """The leaves of a group as one box, with its links up and down."""
+    centre = x + BIG_W / 2
     for shift in (8, 4) if group.more else ():
         sheet.box(x + shift, y - shift, BIG_W, BIG_H, "leaf pile")
-        sheet.box(x + shift, y_servers - shift, BIG_W, BIG_H + 16, "servers pile")
     sheet.box(x, y, BIG_W, BIG_H, "leaf stack", tip=group.name)
     sheet.text(centre, y + 20, counted(words, "leaves", group.n_leaves))
     name = words("picture.more", n=group.more) if group.more else group.name
     sheet.text(centre, y + 36, name, "small", room_px=BIG_W - 12)
     for spine in spines:
         sheet.line([(spine, (centre, y))], "bundle")
-    sheet.line([((centre, y + BIG_H), (centre, y_servers))], "bundle")
-    sheet.box(x, y_servers, BIG_W, BIG_H + 16, "servers")
-    sheet.text(centre, y_servers + 26, counted(words, "servers", group.n_servers))
-    if group.n_servers and shape.gpus_per_server:
-        sheet.text(centre, y_servers + 46, counted(words, "gpus", group.n_servers * shape.gpus_per_server), "small")
-    return y_servers + BIG_H + 16
+    sheet.line([((centre, y + BIG_H), (centre, y + BIG_H + LEVEL_GAP * 0.75))], "bundle")
 
 
 def _frame_rooms(sheet: _Sheet, shape: Shape, centres: dict[str, float], top: float, bottom: float) -> None:

@@ -47,7 +47,9 @@ class RoomSpan:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The whole picture. `detailed` draws each switch and the full mesh between leaves and spines of a room."""
+    """The whole picture; `n_direct` cables run from server to server. `detailed` draws each switch and the full mesh
+    between leaves and spines of a room.
+    """
 
     rooms: tuple[Room, ...]
     spans: tuple[RoomSpan, ...]
@@ -57,6 +59,8 @@ class Shape:
     detailed: bool
     rails: int
     gpus_per_server: int | None
+    planes: int
+    n_direct: int
 
 
 def shape_of(fabric: Json) -> Shape:
@@ -76,6 +80,8 @@ def shape_of(fabric: Json) -> Shape:
         detailed=detailed,
         rails=amount(fabric.get("rails")) or 0,
         gpus_per_server=amount(fabric.get("gpus_per_server")),
+        planes=amount(fabric.get("planes")) or 1,
+        n_direct=amount(at(fabric, "links", "direct")) or 0,
     )
 
 
@@ -132,7 +138,8 @@ def _is_certain(fabric: Json, rooms: tuple[Room, ...], sizes: dict[str, int]) ->
     mesh = sum(room.n_spines * (group.n_leaves or 0) for room in rooms for group in room.groups)
     down = sum((group.n_servers or 0) * (group.n_leaves or 0) for room in rooms for group in room.groups)
     links = (amount(at(fabric, "links", "leaf_spine")) or 0, amount(at(fabric, "links", "server_leaf")) or 0)
-    plain = (amount(fabric.get("planes")) or 1) <= 1 and sizes["cores"] == 0 and drawn_spines == sizes["spines"]
+    one_plane = (amount(fabric.get("planes")) or 1) <= 1 or sizes["spines"] == 0  # planes without spines have no mesh
+    plain = one_plane and sizes["cores"] == 0 and drawn_spines == sizes["spines"]
     return bool(named and plain and mesh <= links[0] and down <= links[1])
 
 

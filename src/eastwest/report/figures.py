@@ -225,7 +225,7 @@ def memory_figure(plan: Json, words: Words) -> Figure | None:
         data=FigureData(("job", "term", "size_bytes", "capacity_bytes"), rows),
         plotly={
             "data": traces,
-            "layout": _bar_layout(len(jobs), words("figure.memory.axis"), barmode="stack", legend=True),
+            "layout": bar_layout(len(jobs), words("figure.memory.axis"), barmode="stack", legend=True),
         },
     )
 
@@ -299,7 +299,7 @@ def tiers_figure(plan: Json, words: Words) -> Figure | None:
         title=words("figure.tiers.title"),
         alt=words("figure.tiers.alt", shares=words("list_joiner").join(shares)),
         data=FigureData(("tier", "bytes"), tuple(known)),
-        plotly={"data": [trace], "layout": _bar_layout(len(known), words("figure.tiers.axis"), margin_right=90)},
+        plotly={"data": [trace], "layout": bar_layout(len(known), words("figure.tiers.axis"), margin_right=90)},
     )
 
 
@@ -318,9 +318,10 @@ def _layout(height: int, **more: Any) -> dict[str, Any]:
     }
 
 
-def _bar_layout(
-    n_bars: int, axis: str, *, barmode: str = "group", legend: bool = False, margin_right: int = 24
+def bar_layout(
+    n_bars: int, axis: str, *, barmode: str = "group", legend: bool = False, margin_right: int = 24, suffix: str = "B"
 ) -> dict[str, Any]:
+    """The layout of horizontal bars, one a category top to bottom; `suffix` is the unit on the axis."""
     grid = "rgba(128,128,128,0.3)"
     return _layout(
         BAR_ROW_PX * n_bars + BAR_FRAME_PX + (BAR_ROW_PX if legend else 0),
@@ -332,7 +333,7 @@ def _bar_layout(
         xaxis={
             "title": {"text": axis},
             "tickformat": "~s",
-            "ticksuffix": "B",
+            "ticksuffix": suffix,
             "gridcolor": grid,
             "zeroline": False,
             "rangemode": "tozero",

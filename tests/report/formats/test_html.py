@@ -152,13 +152,13 @@ def test_headings_step_by_one_level(page: Page) -> None:
 def test_tables_have_headers_with_scope_and_figures_a_text_alternative(page: Page) -> None:
     assert all(attrs.get("scope") in {"row", "col"} for attrs in page.all("th"))
     pictures = [attrs for _, attrs in page.elements if attrs.get("role") == "img"]
-    assert len(pictures) == 2 * 5  # account per step and per checkpoint, memory, fabric, tiers; in two languages
+    assert len(pictures) == 2 * 6  # account per step and checkpoint, memory, fabric, tiers, growth; in two languages
     assert all(attrs.get("aria-label") for attrs in pictures)
 
 
 def test_each_figure_gives_its_data_as_csv(page: Page) -> None:
     links = [attrs for attrs in page.all("a") if "download" in attrs]
-    assert len(links) == 2 * 5
+    assert len(links) == 2 * 6
     link = next(attrs for attrs in links if attrs["download"] == "account-step.csv")
     text = unquote(str(link["href"]).split(",", 1)[1]).removeprefix("\ufeff")
     rows = list(csv.DictReader(io.StringIO(text)))
@@ -168,5 +168,5 @@ def test_each_figure_gives_its_data_as_csv(page: Page) -> None:
 def test_long_tables_are_folded() -> None:
     page = Page(html.render(synthetic_plan.large_plan(), "en"))
     folded = [attrs for attrs in page.all("details") if attrs.get("class") == "long"]
-    # The account and its formulas, 40 rows each, and the facts of the job; in two languages.
-    assert len(folded) == 2 * 3
+    # The account and its formulas, 40 rows each, the facts of the job, and what each phase buys; in two languages.
+    assert len(folded) == 2 * 4

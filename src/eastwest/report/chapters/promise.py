@@ -1,4 +1,4 @@
-"""What the design promises and rests on: prediction, targets, bill of materials, decisions and sources."""
+"""What the design promises and rests on: prediction, targets, decisions and sources."""
 
 from __future__ import annotations
 
@@ -123,66 +123,6 @@ def limit_text(row: Json, words: Words) -> str:
     return f"{LIMITED.get(kind, words.name('limit', kind))} {value}"
 
 
-def bill_section(plan: Json, words: Words) -> Section:
-    """What to buy, and the cables by tier, medium and length."""
-    parts, cables = rows_at(plan, "bom"), rows_at(plan, "cables_summary")
-    blocks: list[Block] = []
-    if parts:
-        blocks.append(_bom_table(parts, words))
-    if cables:
-        blocks.append(_cable_table(cables, words))
-    return Section("bill", words("section.bill"), tuple(blocks) or (Paragraph(words("bill.missing")),))
-
-
-def _bom_table(parts: list[Json], words: Words) -> Table:
-    """The parts; columns that no row has anything to say in are left out."""
-    candidates = ("power", "unit_price", "price", "source", "note")
-    optional = [name for name in candidates if any(_bom_cell(row, name, words) for row in parts)]
-    columns = ("part", "description", "quantity", "unit", "where", *optional)
-    return Table(
-        "bom-table",
-        words("table.bom"),
-        tuple(
-            Column(words(f"column.{name}"), name in {"quantity", "power", "unit_price", "price"}) for name in columns
-        ),
-        tuple(tuple(_bom_cell(row, name, words) for name in columns) for row in parts),
-    )
-
-
-def _bom_cell(row: Json, name: str, words: Words) -> str:
-    """One cell of the bill; a part that draws no power of its own, or needs no note, leaves its cell empty."""
-    if name == "power":
-        return "" if row.get("power_w") is None else shown(words, row.get("power_w"), units.format_power)
-    if name in {"unit_price", "price"}:
-        price = number(row.get(name))
-        return "" if price is None else f"{price:,.2f} {row.get('currency') or ''}".rstrip()
-    if name in {"source", "note"}:
-        return str(row.get(name) or "")
-    return text_of(words, row.get(name))
-
-
-def _cable_table(cables: list[Json], words: Words) -> Table:
-    """The cables; the columns part and rate are left out when no row has them."""
-    optional = [name for name, key in (("part", "part"), ("rate", "rate_bps")) if any(row.get(key) for row in cables)]
-    columns = ("tier", "medium", *optional, "length", "quantity")
-    return Table(
-        "cable-table",
-        words("table.cables"),
-        tuple(Column(words(f"column.{name}"), name in {"rate", "length", "quantity"}) for name in columns),
-        tuple(tuple(_cable_cell(row, name, words) for name in columns) for row in cables),
-    )
-
-
-def _cable_cell(row: Json, name: str, words: Words) -> str:
-    if name == "tier":
-        return words.name("link" if f"link.{row.get('tier')}" in words else "tier", row.get("tier"))
-    if name == "length":
-        return shown(words, row.get("length_m"), units.format_length)
-    if name == "rate":
-        return shown(words, row.get("rate_bps"), units.format_rate)
-    return text_of(words, row.get(name))
-
-
 def decisions_section(plan: Json, words: Words) -> Section:
     """Every chosen value with its reason, formula, inputs, source and the alternatives that were rejected."""
     rows = rows_at(plan, "decisions")
@@ -219,7 +159,7 @@ def decided(row: Json, words: Words) -> str:
 
 
 def sources_section(plan: Json, words: Words) -> Section:
-    """Every source that a number of this plan names, and where it is used."""
+    """Every source that a number of this plan names and where it is used, and what nobody gave."""
     used: dict[str, Counter[str]] = defaultdict(Counter)
     for part in ("ledger", "targets", "decisions", "bom"):
         for row in rows_at(plan, part):
@@ -229,9 +169,11 @@ def sources_section(plan: Json, words: Words) -> Section:
         (source, words("list_joiner").join(f"{words(f'part.{part}')} {n}" for part, n in counts.items()))
         for source, counts in sorted(used.items())
     )
-    if not rows:
-        return Section("sources", words("section.sources"), (Paragraph(words("sources.missing")),))
     columns = (Column(words("column.source")), Column(words("column.used_in")))
-    return Section(
-        "sources", words("section.sources"), (Table("sources-table", words("table.sources"), columns, rows),)
-    )
+    blocks: list[Block] = [Paragraph(words("sources.missing"))]
+    if rows:
+        blocks = [Table("sources-table", words("table.sources"), columns, rows)]
+    assumed = tuple((text,) for text in texts_at(plan, "assumed"))
+    if assumed:
+        blocks.append(Table("assumed-table", words("table.assumed"), (Column(words("column.assumption")),), assumed))
+    return Section("sources", words("section.sources"), tuple(blocks))

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from typing import Literal
 
 from eastwest import units
+from eastwest.report.chapters.failures import failure_line
+from eastwest.report.chapters.growth import growth_line
 from eastwest.report.chapters.promise import decided, predictions_of
 from eastwest.report.chapters.traffic import overlap_text
 from eastwest.report.chapters.verdict import ordered_findings, verdict_sentence, verdict_word
@@ -54,11 +56,13 @@ def render(plan: Json, lang: Literal["en", "zh"] = "en", colour: bool = False, w
     Raises InternalError for another language.
     """
     words, safe, width = words_of(lang), clean(plan), max(LEAST_WIDTH, width)
+    fabric, grown, failed = fabric_lines(safe, words), growth_line(safe, words), failure_line(safe, words)
+    prediction, one_line = _prediction(safe, words, width), width - len(INDENT)
     parts = (
-        fabric_lines(safe, words),
+        (fabric[0], [*fabric[1], *([_cut(grown, one_line)] if grown else [])]),
         _account(safe, words, width),
         _memory(safe, words),
-        _prediction(safe, words, width),
+        (prediction[0], [*prediction[1], *([_cut(failed, one_line)] if failed else [])]),
         _decisions(safe, words, width),
         _bill(safe, words, width),
         _next(safe, words, width),
@@ -98,7 +102,6 @@ def _findings(plan: Json, words: Words, width: int, colour: bool, room: int) -> 
 
 
 def finding_lines(row: Json, words: Words, width: int, colour: bool) -> list[str]:
-    """One finding on at most two lines, and what to do about it."""
     """One finding in at most two lines, and what to do in at most two."""
     severity = words.name("severity", row.get("severity"))
     subject, message = str(row.get("subject") or ""), text_of(words, row.get("message"))
@@ -199,10 +202,9 @@ def _prediction(plan: Json, words: Words, width: int) -> tuple[str, list[str]]:
         for line in [_predicted(row, words)]
     ]
     assumed = list(dict.fromkeys(text for _, row in predictions for text in texts_at(row, "assumed")))
-    if assumed:
-        lines.append(_assumed(assumed, words, width - len(INDENT)))
-    for text in dict.fromkeys(text for _, row in predictions for text in texts_at(row, "invalid")):
-        lines.append(words("text.invalid", text=text))
+    invalid = list(dict.fromkeys(text for _, row in predictions for text in texts_at(row, "invalid")))
+    for label, texts in (("text.assumed", assumed), ("text.invalid", invalid)):
+        lines += [_listed(label, texts, words, width - len(INDENT))] if texts else []
     return words("text.prediction"), lines
 
 
@@ -223,16 +225,16 @@ def _predicted(row: Json, words: Words) -> str:
     return words("text.predicted", step=step, compute=compute, bubble=bubble, exposed=exposed, share=share, mfu=mfu)
 
 
-def _assumed(texts: list[str], words: Words, width: int) -> str:
-    """As many assumptions as fit on one line, and how many more there are."""
+def _listed(label: str, texts: list[str], words: Words, width: int) -> str:
+    """As many texts as fit on one line behind their label, and how many more there are."""
     for n_shown in range(len(texts), 0, -1):
-        line = words("text.assumed", text=words("clause_joiner").join(texts[:n_shown]))
+        line = words(label, text=words("clause_joiner").join(texts[:n_shown]))
         if n_shown < len(texts):
             line += words("text.and_more", n=len(texts) - n_shown)
         if display_width(line) <= width:
             return line
     more = words("text.and_more", n=len(texts) - 1) if len(texts) > 1 else ""
-    return _cut(words("text.assumed", text=texts[0]), width - display_width(more)) + more
+    return _cut(words(label, text=texts[0]), width - display_width(more)) + more
 
 
 def _decisions(plan: Json, words: Words, width: int) -> tuple[str, list[str]]:
