@@ -70,3 +70,11 @@ def test_every_sentence_can_be_said_in_both_languages() -> None:
     for finding in fabric.findings:
         for lang in ("en", "zh"):
             assert "{" not in finding.sentence(lang) + finding.hint(lang)
+
+
+@pytest.mark.parametrize(("domain", "found"), [(1, True), (4, True), (8, False), (72, False)])
+def test_a_scale_up_domain_inside_the_server_was_taken_for_the_server_in_silence(domain: int, found: bool) -> None:
+    server = {"count": 9, "gpus": 8, "nic": {"count": 8, "rate": "400G"}, "scale_up_domain": domain}
+    fabric = {"family": "leaf_spine", "switch": "64x400G"}
+    built = build(Site.model_validate({"name": "t", "servers": [server], "fabric": fabric}))
+    assert ("EW-FAB-040" in codes(built)) is found

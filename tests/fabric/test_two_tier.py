@@ -176,3 +176,9 @@ def test_the_same_site_gives_the_same_fabric() -> None:
 def test_bisection_is_half_of_the_server_bandwidth_at_one_to_one() -> None:
     fabric = fabric_of("leaf_spine", 128)
     assert fabric.facts["bisection_bps"] == 128 * 8 * 400_000_000_000 // 2
+
+
+def test_leaves_that_lost_every_uplink_got_a_ratio_of_trillions() -> None:
+    fabric = fabric_of("leaf_spine", 8, switch="2x400G")
+    assert any(finding.code == "EW-FAB-001" for finding in fabric.findings)
+    assert fabric.as_json()["oversubscription_ratio"]["leaf"] is None

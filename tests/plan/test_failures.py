@@ -215,3 +215,13 @@ def test_a_direct_cable_of_several_slows_a_pair_and_the_last_one_stops_the_job(s
     assert row.jobs[0].outcome == ("stops" if fewest == 1 else "slower")
     if fewest > 1:
         assert row.jobs[0].network_ratio == pytest.approx(fewest / (fewest - 1))
+
+
+def test_the_failures_of_a_fabric_that_lacks_cables_filled_the_memory():
+    plan = plan_of(pretrain_site(32).replace("switch: 64x400G", "switch: 8x400G"))
+    assert "EW-FAB-001" in {finding.code for finding in plan.findings}
+    assert plan.failures.rows == ()
+    assert not [finding for finding in plan.findings if finding.code.startswith("EW-FLT")]
+    document = plan_document(plan)
+    assert json.dumps(document, allow_nan=False)
+    assert "failures.csv" not in plan_files(plan, document, "") or plan_files(plan, document, "")["failures.csv"]

@@ -106,3 +106,10 @@ def test_a_gradient_exchange_hides_only_behind_the_last_backward_pass():
     timed = time_of(plan, "dp_gradients")
     window_s = found.compute_s * row.window_ratio
     assert timed.exposed_s == pytest.approx(max(timed.time_s * (1 - row.overlap_ratio), timed.time_s - window_s))
+
+
+def test_a_measured_step_above_the_peak_was_shown_as_an_mfu_without_a_word():
+    text = pretrain_site(4, tp=1).replace("    global_batch", "    compute: 1ps\n    global_batch", 1)
+    prediction = plan_of(text).predictions[0]
+    assert prediction.mfu_ratio > 1
+    assert any("faster than the GPUs' peak" in reason for reason in prediction.invalid)

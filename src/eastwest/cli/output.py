@@ -39,8 +39,8 @@ def exit_code_of(verdict: str) -> int:
 
 
 def colour_wanted() -> bool:
-    """Colours on a terminal only, and never with NO_COLOR (no-color.org)."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    """Colours on a terminal that has them only, and never with NO_COLOR (no-color.org)."""
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb" and not os.environ.get("NO_COLOR")
 
 
 def prepare_streams() -> None:

@@ -61,6 +61,27 @@ def uniform_exchange(fabric: Fabric, members: Ints, size_bytes: float) -> Unifor
     return UniformExchange(tiers, part * float(max(0.0, in_domain.max(initial=1.0) - 1)), crossing)
 
 
+def server_exchange(places: Where, members: Ints, size_bytes: float) -> tuple[Ints, Ints, Ints, Ints, Floats]:
+    """What `uniform_exchange` sends over the network, by server and NIC: (n,) source server and NIC, destination
+    server and NIC, and bytes, each four once.
+    """
+    part = size_bytes / (members.shape[1] - 1)
+    counts = _counts(places, members)
+    every = counts.sum(axis=0)
+    near = places.domain_of[:, None] == places.domain_of[None, :]
+    columns: list[tuple[Ints, Ints, Ints, Ints, Floats]] = []
+    for out in [None] if places.rail_aligned else range(places.nics):
+        for into in range(places.nics):
+            matrix = (every if out is None else counts[out]).T @ counts[into]
+            matrix[near] = 0.0
+            a, b = np.nonzero(matrix)
+            nic = np.full((2, len(a)), into, np.int64)
+            nic[0] = into if out is None else out
+            columns.append((a, nic[0], b, nic[1], matrix[a, b] * part))
+    src, src_nic, dst, dst_nic, size = (np.concatenate(column) for column in zip(*columns, strict=True))
+    return src, src_nic, dst, dst_nic, size
+
+
 def _counts(places: Where, members: Ints) -> Floats:
     """(nics, n_groups, n_servers) members of each group by server and NIC index."""
     n_groups, n_servers = len(members), len(places.room)

@@ -34,7 +34,7 @@ def bottleneck(fabric: Fabric, grid: Grid, gpus: Ints, row: LedgerRow) -> Bottle
     flows are not in it.
     """
     loads, scale_up_bytes = row_loads(fabric, row, grid, gpus)
-    if loads is None:
+    if loads is None or len(loads) == 0:  # without any link the plan has an error finding and no time
         return Bottleneck(0.0, "", scale_up_bytes)
     network_s, link = _slowest(fabric, loads)
     return Bottleneck(network_s, link, scale_up_bytes)

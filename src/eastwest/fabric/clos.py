@@ -102,19 +102,22 @@ def oversubscription(
     inputs: FabricInputs, shape: ClosShape, plan: PortPlan, room_links: tuple[RoomLink, ...]
 ) -> dict[str, float]:
     """Down:up bandwidth as built: `leaf` for full leaves, `spine` for the fullest pod (1 without cores), `room` the
-    smaller room's server bandwidth against its link.
+    smaller room's server bandwidth against its link. A tier that lost all its links upward has none.
     """
     split, kind, rate = shape.split, plan.links["kind"], plan.links["rate_bps"]
     down = split.servers * shape.links_per_server * split.down_rate_bps
     up, high = (int(rate[kind == tier].sum()) for tier in (LinkKind.LEAF_SPINE, LinkKind.SPINE_CORE))
     n_leaves = sum(shape.leaves) * inputs.planes
-    ratios = {"leaf": n_leaves * down / up if up else float(n_leaves * down), "spine": 1.0}
-    if shape.tiers == 1:
-        ratios["leaf"] = 1.0
+    one_tier = shape.tiers == 1
+    ratios = {"leaf": 1.0 if one_tier else n_leaves * down / up} if up or one_tier else {}
+    ratios["spine"] = 1.0
     if shape.core_rate_bps:
         full = sum(max(room.groups, default=0) * len(room.groups) for room in shape.rooms) * shape.leaves_per_group
         pods_up = full / max(1, sum(shape.leaves)) * up
-        ratios["spine"] = pods_up / high if high else pods_up
+        if high:
+            ratios["spine"] = pods_up / high
+        else:
+            del ratios["spine"]
     if room_links:
         nic_bps = inputs.server.nics * inputs.server.nic_rate_bps
         ratios["room"] = max(

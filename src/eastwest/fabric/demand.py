@@ -19,7 +19,7 @@ def tier_bytes_of(fabric: Fabric, row: LedgerRow, grid: Grid, gpus: Ints) -> tup
     """Bytes of one row by tier in one `per`, over all GPUs, and the highest tier; `gpus` (n_ranks,) is where the ranks
     sit.
     """
-    members = _large_groups(fabric, row, grid, gpus)
+    members = large_groups(fabric, row, grid, gpus)
     if members is not None:
         sums = uniform_exchange(fabric, members, float(row.bytes_per_gpu)).tier_bytes
         used = np.flatnonzero(sums)
@@ -38,7 +38,7 @@ def row_loads(
     """(n_links, 2) float64 bytes of every link in one `per` (a to b, b to a), None when nothing leaves the scale-up
     domains; and the most bytes that one GPU sends inside its domain.
     """
-    members = _large_groups(fabric, row, grid, gpus)
+    members = large_groups(fabric, row, grid, gpus)
     if members is not None:
         found = uniform_exchange(fabric, members, float(row.bytes_per_gpu))
         return crossing_loads(fabric, found.crossing, graph), found.scale_up_bytes
@@ -55,7 +55,7 @@ def row_loads(
     return link_loads(fabric, a, out, b, into, moves.size_bytes[wire], graph), float(scale_up)
 
 
-def _large_groups(fabric: Fabric, row: LedgerRow, grid: Grid, gpus: Ints) -> Ints | None:
+def large_groups(fabric: Fabric, row: LedgerRow, grid: Grid, gpus: Ints) -> Ints | None:
     """(n_groups, n) GPUs of an all-to-all whose pairs are too many to list; None for any other row."""
     if row.collective != "all_to_all" or fabric.tiers == 0:
         return None

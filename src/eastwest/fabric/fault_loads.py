@@ -15,6 +15,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from eastwest.fabric.all_to_all import server_exchange
+from eastwest.fabric.demand import large_groups
 from eastwest.fabric.faults import Cut, Fault, Stress, cuts_of, live_table, living, rate_left
 from eastwest.fabric.pair_loads import hop_table, pair_loads
 from eastwest.fabric.routing import UNREACHED, Floats, Ints, SwitchGraph, server_links, switch_graph
@@ -117,13 +119,17 @@ def traffic_of(network: Network, grid: Grid, gpus: Ints, row: LedgerRow) -> Traf
     """The row's transfers between servers that have a way on the sound fabric; `gpus` (n_ranks,) is where the ranks
     sit.
     """
-    places = network.places
-    moves = transfers_of(row, grid, gpus, places.per_server)
+    places, live = network.places, network.table >= 0
+    members = large_groups(network.fabric, row, grid, gpus)
+    if members is not None:
+        a, out, b, into, size = server_exchange(places, members, float(row.bytes_per_gpu))
+        good = (live[a, out] & live[b, into]).any(axis=1)
+        return Traffic(a[good], out[good], b[good], into[good], size[good])
+    moves = transfers_of(row, grid, gpus, places.domain)
     wire = tiers_of(places, moves) > Tier.SCALE_UP
     src, dst = moves.src[wire], moves.dst[wire]
     out, into = places.nic_pair(src, dst)
     a, b = src // places.per_server, dst // places.per_server
-    live = network.table >= 0
     good = (live[a, out] & live[b, into]).any(axis=1) & (a != b)
     return Traffic(a[good], out[good], b[good], into[good], moves.size_bytes[wire][good])
 

@@ -227,7 +227,7 @@ def _other_spines(shape: ClosShape, values: dict[str, Any]) -> tuple[Alternative
 def _limits(inputs: FabricInputs, shape: ClosShape, ratio: dict[str, float]) -> Iterator[Decision]:
     """The ratio as built, and where the fabric ends."""
     values = _inputs(inputs, shape)
-    built = round(ratio["leaf"], 6)
+    built = round(ratio["leaf"], 6) if "leaf" in ratio else None
     because = "bandwidth of a full leaf's servers against its uplinks"
     formula = "servers_per_group * links_per_server * down_rate_bps / (uplinks * up_rate_bps)"
     yield Decision("fabric.oversubscription.leaf", built, "down:up", because, formula, values)

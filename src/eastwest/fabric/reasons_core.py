@@ -26,7 +26,7 @@ def core_decisions(inputs: FabricInputs, shape: ClosShape, ratio: dict[str, floa
     yield Decision("fabric.spine.down_ports", down, unit, because, "leaves_of_a_pod * links_per_pair", values)
     yield from _uplinks(inputs, core, values | {"spine_down_links": down})
     yield from _cores(inputs, shape, core, values)
-    built = round(ratio["spine"], 6)
+    built = round(ratio["spine"], 6) if "spine" in ratio else None
     because = "bandwidth of a full pod's leaves against its links to cores: what crosses pods is slowed by up to this"
     formula = "spine_down_links * up_rate_bps / (spine_uplinks * core_rate_bps)"
     values = values | {"spine_down_links": down}

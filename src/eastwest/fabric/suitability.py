@@ -49,13 +49,16 @@ def judge_ports(inputs: FabricInputs, tiers: tuple[str, ...]) -> list[Finding]:
 
 
 def _judge_servers(inputs: FabricInputs) -> Iterator[Finding]:
-    """Mixed server groups, and NICs faster than their slot."""
+    """Mixed server groups, scale-up domains inside one server, and NICs faster than their slot."""
     first = inputs.server
     for index, group in enumerate(inputs.server_facts):
         path = f"servers[{index}]"
         if (group.gpus, group.nics, group.nic_rate_bps) != (first.gpus, first.nics, first.nic_rate_bps):
             args = {"first": first.name}
             yield Finding("EW-FAB-004", "error", group.name, _parts(first), _parts(group), "", args, path=path)
+        if group.scale_up_domain < group.gpus:
+            key = f"{path}.scale_up_domain"
+            yield Finding("EW-FAB-040", "warning", group.name, group.gpus, group.scale_up_domain, "GPUs", path=key)
         payload_bps = nic_slot_payload_bps(group)
         if payload_bps is not None and group.nic_rate_bps > payload_bps:
             yield _beyond_slot(group, payload_bps, f"{path}.pcie")

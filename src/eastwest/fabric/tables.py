@@ -223,7 +223,7 @@ class Fabric:
                 "room": kinds[LinkKind.ROOM],
                 "direct": kinds[LinkKind.DIRECT],
             },
-            "oversubscription_ratio": dict(self.oversubscription),
+            "oversubscription_ratio": {"leaf": None, "spine": None, **self.oversubscription},
             "ports": {tier: {"used": p.used, "free": p.free} for tier, p in self.tier_ports.items()},
             "max_gpus": self.max_gpus,
         }

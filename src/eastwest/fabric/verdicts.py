@@ -66,7 +66,7 @@ def _judge_leaf(inputs: FabricInputs, shape: ClosShape) -> Iterator[Finding]:
 
 def _judge_pods(inputs: FabricInputs, shape: ClosShape, ratio: dict[str, float]) -> Iterator[Finding]:
     """What crosses pods is narrower than what stays inside: meant, so it is told, not refused."""
-    if shape.core_rate_bps and shape.fits and ratio["spine"] >= NARROW_CORE:
+    if shape.core_rate_bps and shape.fits and ratio.get("spine", 0.0) >= NARROW_CORE:
         pod = shape.full_pod_servers(shape.largest)
         pod_gpus = min(pod, inputs.n_servers) * inputs.server.gpus
         args = {"pod_gpus": pod_gpus, "built": format_ratio(ratio["spine"])}
@@ -93,10 +93,10 @@ def _judge_ratio(inputs: FabricInputs, shape: ClosShape, ratio: dict[str, float]
     """Findings about tiers that carry less than was wished."""
     found = []
     wish = inputs.leaf_oversubscription
-    if shape.fits and ratio["leaf"] > wish * (1 + RATIO_TOLERANCE):
+    if shape.fits and ratio.get("leaf", 0.0) > wish * (1 + RATIO_TOLERANCE):
         found.append(_above_wish("leaf", "leaf", wish, ratio["leaf"], "fabric.oversubscription.leaf"))
     wish = inputs.spine_oversubscription
-    if shape.fits and shape.core_rate_bps and ratio["spine"] > wish * (1 + RATIO_TOLERANCE):
+    if shape.fits and shape.core_rate_bps and ratio.get("spine", 0.0) > wish * (1 + RATIO_TOLERANCE):
         found.append(_above_wish("spine", "spine", wish, ratio["spine"], "fabric.oversubscription.spine"))
     nic_bps = inputs.server.nics * inputs.server.nic_rate_bps
     for number, link in enumerate(inputs.room_links):

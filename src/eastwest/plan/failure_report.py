@@ -21,6 +21,7 @@ from eastwest.workload.ledger import Ledger
 
 AT_THE_SERVER = (FaultKind.NIC, FaultKind.SERVER_LINK, FaultKind.LEAF)
 ABOVE_THE_LEAF = (FaultKind.LEAF_SPINE_LINK, FaultKind.SPINE, FaultKind.SPINE_CORE_LINK, FaultKind.CORE)
+PORTS_SHORT = "EW-FAB-001"  # the finding of cables that found no port and were left out
 COSTLY_RATIO = 1.10  # a step that one part above the leaves lengthens by a tenth is worth a second look
 CONCENTRATED_RATIO = 1.25  # network time under plain ECMP over that under adaptive routing
 
@@ -47,12 +48,18 @@ def report_failures(
     ledger: Ledger,
     balancing: LoadBalancing,
 ) -> FailureReport:
-    """The failures of a placed and judged fabric under the plan's load balancing."""
-    rows = cost_failures(site, server, fabric, placement, ledger, balancing)
+    """The failures of a placed and judged fabric under the plan's load balancing; no rows when cables found no port:
+    the loss of one part of a fabric that cannot be built means nothing.
+    """
+    rows = () if _lacks_cables(fabric) else cost_failures(site, server, fabric, placement, ledger, balancing)
     spares = spare_stocks(fabric, server)
     decisions = (*_events(rows), *_stops(rows, ledger), *decide_spares(spares))
     findings = (*_single_points(rows), *_whole_servers(rows), *_costly(rows), *_spares_short(site, spares))
     return FailureReport(rows, spares, decisions, findings)
+
+
+def _lacks_cables(fabric: Fabric) -> bool:
+    return any(finding.code == PORTS_SHORT and finding.severity == "error" for finding in fabric.findings)
 
 
 def _events(rows: Sequence[Failure]) -> Iterator[Decision]:

@@ -63,7 +63,8 @@ Outcome = Literal["untouched", "slower", "stops", "loses replicas"]
 class JobCost:
     """What one fault does to one job.
 
-    `step_time_s` (time a token for inference) is that of the plan's load balancing, beside it both kinds: while the
+    `step_time_s` (time a token for inference) is the predicted one times `step_time_ratio`, which compares the fabric
+    before and after under the plan's load balancing and is never below 1; beside it both kinds as floors: while the
     fault lasts, or after a restart on the same servers when the job stops; None when these cannot run it any more.
     `gpus_idle` wait from the fault to the restart; `parts` of the class are such that their loss hits this job.
     """
@@ -216,11 +217,11 @@ def _cost(case: _Case, view: _View, fault: Fault, state: After) -> JobCost:
     network, times = case.network, _times(case, view, fault, state)
     is_cut = any(time.is_cut for time in times.values())
     ecmp_s, adaptive_s = (None, None) if is_cut else (_step_s(case, view, times, of) for of in ("ecmp_s", "adaptive_s"))
-    planned_s = adaptive_s if case.balancing in FOLLOWS_BANDWIDTH else ecmp_s
-    sound_s = _duration_s(view.prediction)
-    ratio = planned_s / sound_s if planned_s and sound_s else None
-    dead: NDArray[np.bool_] = np.any(living(network.table) & ~living(state.table), axis=1) & view.servers
     of = "adaptive_s" if case.balancing in FOLLOWS_BANDWIDTH else "ecmp_s"
+    after_s = adaptive_s if case.balancing in FOLLOWS_BANDWIDTH else ecmp_s
+    like_s, sound_s = _step_s(case, view, view.sound, of), _duration_s(view.prediction)
+    ratio = max(1.0, after_s / like_s) if after_s and like_s else None  # a wider detour is no gain to count on
+    dead: NDArray[np.bool_] = np.any(living(network.table) & ~living(state.table), axis=1) & view.servers
     outcome = _outcome(view.job, bool(dead.any()) or is_cut, ratio)
     idle = _idle_gpus(case, view, dead) if outcome in ("stops", "loses replicas") else 0
     slower_share = 1 - 1 / ratio if ratio else 0.0
@@ -230,7 +231,7 @@ def _cost(case: _Case, view: _View, fault: Fault, state: After) -> JobCost:
         outcome=outcome,
         gpus_idle=idle,
         parts=0.0 if outcome == "untouched" else _parts_under(case, view, fault),
-        step_time_s=planned_s,
+        step_time_s=sound_s * ratio if sound_s and ratio else None,
         ecmp_step_time_s=ecmp_s,
         adaptive_step_time_s=adaptive_s,
         step_time_ratio=ratio,
@@ -244,7 +245,7 @@ def _times(case: _Case, view: _View, fault: Fault, state: After) -> dict[str, Ro
     if case.fabric.tiers == 0:
         left = without(case.fabric, fault.links)
         is_cut = len(direct_pairs(left)) < len(direct_pairs(case.fabric))
-        found = bottlenecks(left, case.placement, view.job)
+        found = view.found if is_cut else bottlenecks(left, case.placement, view.job)
         return {name: RowTimes(own.network_s, own.network_s, is_cut) for name, own in found.items()}
     return {
         name: row_times(case.network, state, moves, view.spreads[name])

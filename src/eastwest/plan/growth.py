@@ -105,7 +105,7 @@ class Growth:
     def extra_switches(self) -> int:
         """Switches that the reserve buys today beyond what today needs."""
         first = self.phases[0]
-        return first.reserve.totals.n_switches - first.recable.totals.n_switches if first.reserve else 0
+        return max(0, first.reserve.totals.n_switches - first.recable.totals.n_switches) if first.reserve else 0
 
 
 def plan_growth(site: Site, fabric: Fabric, prices: Mapping[str, float] | None = None) -> Growth | None:

@@ -14,11 +14,12 @@ from typing import Any
 
 from eastwest.fabric.bottleneck import Bottleneck, bottleneck
 from eastwest.fabric.placement import Placement
+from eastwest.fabric.slots import nic_slot_payload_bps
 from eastwest.fabric.tables import Fabric
 from eastwest.spec import catalogue
 from eastwest.spec.resolve import ServerFacts
 from eastwest.spec.site import Site
-from eastwest.units import BITS_PER_BYTE, KIBI, US_PER_S
+from eastwest.units import BITS_PER_BYTE, KIBI, US_PER_S, format_time
 from eastwest.workload.ledger import JobLedger, LedgerRow
 from eastwest.workload.profile import ASSUMED_COMPUTE_RATIO
 
@@ -121,7 +122,7 @@ def predict(
         peak_flops=peak,
     )
     assumed = (*job.assumed, *_assumed())
-    invalid = _invalid(site, fabric)
+    invalid = _invalid(site, server, fabric)
     bounds = found if found is not None else bottlenecks(fabric, placement, job)
     timed = {row.traffic: _time_of(row, bounds[row.traffic], machine) for row in job.rows if row.traffic in bounds}
     if job.kind == "training":
@@ -139,13 +140,23 @@ def _assumed() -> tuple[str, ...]:
     )
 
 
-def _invalid(site: Site, fabric: Fabric) -> tuple[str, ...]:
+def _invalid(site: Site, server: ServerFacts, fabric: Fabric) -> tuple[str, ...]:
     """Where the model does not hold for this site."""
     reasons = []
     if site.transport == "tcp":
         reasons.append("TCP: loss, slow start and retransmission time-outs are not in it; the times are a floor")
     if any(box.rate_limit_bps for link in fabric.room_links for box in link.boxes):
         reasons.append("a rate-limited box drops or delays bursts; only its average rate is in it")
+    slot_bps = nic_slot_payload_bps(server)
+    if slot_bps is not None and slot_bps < server.nic_rate_bps:
+        times = server.nic_rate_bps / slot_bps
+        reasons.append(
+            f"the NIC's slot is slower than its wire: what a NIC sends takes up to {times:.2f} times as long"
+        )
+    broken = sorted({finding.code for finding in fabric.findings if finding.severity == "error"})
+    if broken:
+        codes = ", ".join(broken)
+        reasons.append(f"the fabric cannot be built as described ({codes}): missing links cost no time here")
     return tuple(reasons)
 
 
@@ -192,13 +203,16 @@ def _training(
     rows = tuple(_exposed(row, *timed[row.traffic], compute_s) for row in job.rows if row.traffic in timed)
     exposed_s = sum(row.exposed_s for row in rows)
     step_s = compute_s + bubble_s + exposed_s
+    mfu = job.flops_per_gpu / (step_s * machine.peak_flops)
+    if mfu > 1:
+        invalid = (*invalid, f"a step of {format_time(step_s)} is faster than the GPUs' peak allows: check compute")
     return Prediction(
         job=job.name,
         step_time_s=step_s,
         compute_s=compute_s,
         bubble_s=bubble_s,
         exposed_communication_s=exposed_s,
-        mfu_ratio=job.flops_per_gpu / (step_s * machine.peak_flops),
+        mfu_ratio=mfu,
         tokens_per_s_per_gpu=float(facts["tokens_per_step"]) / step_s / job.gpus,
         time_to_first_token_s=None,
         time_per_token_s=None,

@@ -151,10 +151,10 @@ def decisions_for(inputs: RoleInputs, memory: RoleMemory, alpha: float) -> list[
         rows.append(
             Decision(
                 f"policy.buffer.{inputs.role}.shared",
-                fit.shared_bytes,
+                max(0, fit.shared_bytes),
                 "bytes",
                 f"what {fit.n_groups} lossless priority groups leave to share, each up to alpha x the free part",
-                "shared = total - sum(headroom); limit of n queues = alpha B / (1 + n alpha)",
+                "shared = max(0, total - sum(headroom)); limit of n queues = alpha B / (1 + n alpha)",
                 {"total_bytes": fit.total_bytes, "headroom_bytes": fit.headroom_bytes, "alpha": alpha},
                 "Choudhury and Hahne 1998; SONiC dynamic_th -3 (alpha 1/8)",
             )

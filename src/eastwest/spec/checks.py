@@ -21,7 +21,8 @@ from eastwest.spec.site import Site
 from eastwest.spec.switches import SwitchWish, is_ports_by_rate
 from eastwest.units import format_port_rate
 
-MAX_NIC_PORTS = 1_000_000  # ten times the largest cluster of 2025
+MAX_LATER_NIC_PORTS = 1_000_000  # of a growth step, for which ports are counted and kept
+MAX_NIC_PORTS = 131_072  # of a plan, which draws every cable; the largest cluster of 2025 has about as many GPUs
 SWITCH_KEYS = ("switch", "leaf", "spine", "core")
 # Tiers that need a switch, where they are not a leaf and a spine.
 SWITCHES_OF_FAMILY: Mapping[str, tuple[str, ...]] = {
@@ -214,9 +215,14 @@ def _amounts(site: Site) -> Iterator[Flaw]:
     facts = [resolve_server(wish) for wish in site.servers if wish.model or (wish.gpu and wish.gpus)]
     by_port = site.fabric.planes if site.fabric.planes and site.fabric.plane_by == "port" else 1
     total = sum(group.count * group.nics for group in facts) * by_port
-    if total > MAX_NIC_PORTS:
-        words = {"found": f"{total:,}", "limit": f"{MAX_NIC_PORTS:,}", "expected": MAX_NIC_PORTS}
-        yield Flaw("EW-SITE-111", None, ("servers",), words)
+    sizes: list[tuple[Path, int, int]] = [(("servers",), total, MAX_NIC_PORTS)]
+    for index, step in enumerate(site.growth.steps if facts else ()):
+        later = step.servers * facts[0].nics * by_port
+        sizes.append((("growth", "steps", index, "servers"), later, MAX_LATER_NIC_PORTS))
+    for path, ports, most in sizes:
+        if ports > most:
+            words = {"found": f"{ports:,}", "limit": f"{most:,}", "expected": most}
+            yield Flaw("EW-SITE-111", None, path, words)
     for group in facts:
         if group.nic_rate_bps % by_port:
             words = {"found": by_port, "rate": format_port_rate(group.nic_rate_bps)}

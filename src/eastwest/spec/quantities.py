@@ -46,6 +46,11 @@ def _quantity(parse: Callable[[object], Any]) -> BeforeValidator:
     return BeforeValidator(_reader(parse), json_schema_input_type=str | int | float)
 
 
+def sized() -> BeforeValidator:
+    """The reader of a size, for a field with bounds of its own."""
+    return _quantity(units.parse_size)
+
+
 Rate = Annotated[
     int,
     _quantity(units.parse_rate),

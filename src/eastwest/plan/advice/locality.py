@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from eastwest.decision import Decision
+from eastwest.fabric.demand import tier_bytes_of
 from eastwest.fabric.tables import Fabric, Tier
-from eastwest.fabric.transfers import Ints, tiers_of, transfers_of, where
+from eastwest.fabric.transfers import Ints
 from eastwest.finding import Finding
 from eastwest.plan.advice.case import Advice, Case
 from eastwest.units import format_percent, format_size
@@ -57,11 +58,10 @@ def _from_group_start(fabric: Fabric, job: JobLedger, gpus: Ints, above: int) ->
     if start == first or not above:
         return above
     moved = gpus - (first - start) * per_server
-    places = where(fabric)
     total = 0.0
     for row in job.rows:
-        moves = transfers_of(row, job.grid, moved, per_server)
-        total += float(moves.size_bytes[tiers_of(places, moves) > Tier.LEAF].sum())
+        by_tier, _ = tier_bytes_of(fabric, row, job.grid, moved)
+        total += sum(size_bytes for tier, size_bytes in by_tier.items() if tier > Tier.LEAF)
     return min(above, round(total))
 
 

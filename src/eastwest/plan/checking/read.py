@@ -13,7 +13,7 @@ from eastwest.plan.checking.bill import facts_of_bill
 from eastwest.plan.checking.keys import read_key
 from eastwest.plan.checking.sheet import Fact, PartLine, Sheet, merge
 from eastwest.plan.checking.tables import find_table, read_table
-from eastwest.plan.checking.words import read_line
+from eastwest.plan.checking.words import LONGEST_LINE, read_line
 from eastwest.plan.designs.case import Row
 from eastwest.plan.designs.source import flaws_found, read_yaml
 from eastwest.plan.designs.table import row_of
@@ -124,6 +124,7 @@ def _of_lines(lines: list[str], source: str) -> Sheet:
         if not line.strip():
             continue
         evidence = Evidence(source, number, quoted(line))
+        line = line[:LONGEST_LINE]  # patterns that look for a length take quadratic time on a line of digits
         reading = read_line(line)
         facts = merge(facts, {name: Fact(name, value, evidence) for name, value in reading.items()})
         parts += _parts_of_line(line, evidence)

@@ -127,6 +127,7 @@ def fabric_lines(plan: Json, words: Words) -> tuple[str, list[str]]:
     ratios = [
         f"{words.name('tier', tier)} {shown(words, ratio, units.format_ratio)}"
         for tier, ratio in object_at(fabric, "oversubscription_ratio").items()
+        if ratio is not None
     ]
     ports = [
         f"{words.name('tier', tier)} {shown(words, at(row, 'used'))}/{shown(words, at(row, 'free'))}"
