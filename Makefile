@@ -5,10 +5,12 @@
 # PYTHON=python3.12    the interpreter that makes .venv (default python3)
 # WHEELHOUSE=FOLDER    install from the wheels in FOLDER and touch no network; ./wheelhouse is used when it exists
 # ARGS="-k fabric"     more arguments for pytest (make test, make quick)
+# TABLES=FOLDER        tables of measurements for make constants
 
 PYTHON ?= python3
 WHEELHOUSE ?= $(wildcard wheelhouse)
 ARGS ?=
+TABLES ?= ../shared/data/validation
 TEST_WORKERS := 2
 
 # Relative paths only, so that a project folder with a space in its name works.
@@ -17,7 +19,7 @@ BIN := $(VENV)/bin
 INSTALL := "$(PYTHON)" tools/install.py --wheelhouse "$(WHEELHOUSE)"
 
 .DEFAULT_GOAL := help
-.PHONY: help python runtime dev demo test quick check docs bench format lock wheelhouse clean
+.PHONY: help python runtime dev demo test quick check docs constants bench format lock wheelhouse clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*##\( .*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -49,6 +51,9 @@ check: dev  ## format, lint, types, import contract, generated docs up to date
 
 docs: dev  ## renew the generated parts of README and docs
 	$(BIN)/python tools/docs.py
+
+constants: runtime  ## fit the shipped constants again from the tables of measurements in TABLES
+	$(BIN)/python tools/constants.py "$(TABLES)"
 
 bench: runtime  ## measure the command line and append to benchmarks/RESULTS.md
 	$(BIN)/python benchmarks/command_line.py --write

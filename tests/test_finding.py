@@ -137,3 +137,33 @@ def test_an_input_error_carries_every_mistake() -> None:
     assert error.exit_code == 2
     assert error.findings == (SAMPLE, SAMPLE)
     assert str(error) == "site.yaml: there is no such file\nsite.yaml: there is no such file"
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (
+            {"leaves": 1, "servers_behind": 1, "servers_down": 1, "controllers_down": 0},
+            ["1 live cable moves", "1 leaf runs", "1 server behind"],
+        ),
+        (
+            {"leaves": 2, "servers_behind": 8, "servers_down": 3, "controllers_down": 0},
+            ["1 live cable moves", "2 leaves run", "3 servers lose"],
+        ),
+    ],
+)
+def test_one_of_a_thing_is_no_plural(args: dict[str, int], words: list[str]) -> None:
+    sentence = Finding("EW-GRO-002", "warning", "phase2", 0, 1, "cables", args).sentence()
+    assert all(part in sentence for part in words), sentence
+
+
+def test_names_of_the_user_keep_their_letters() -> None:
+    finding = Finding(
+        "EW-GRO-002",
+        "warning",
+        "1 servers",
+        0,
+        2,
+        args={"leaves": 1, "servers_behind": 2, "servers_down": 2, "controllers_down": 0},
+    )
+    assert "step 1 servers: 2 live cables move; 1 leaf runs" in finding.sentence()

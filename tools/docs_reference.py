@@ -15,6 +15,10 @@ AREAS: Mapping[str, tuple[str, str]] = {
     "WORK": ("Model, layout and memory", "模型、并行方式与显存"),
     "POL": ("Policy of switches and hosts", "交换机与主机的策略"),
     "PLAN": ("The plan", "规划"),
+    "CHK": ("Published designs and bills", "公开设计与清单"),
+    "SCO": ("Benchmark results", "测试结果"),
+    "VAL": ("Validation against published rows", "与公开数据对照验证"),
+    "CAL": ("Calibration on own measurements", "用自己的测量标定"),
 }
 CODES_HEAD = {
     "en": """\

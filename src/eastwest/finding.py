@@ -7,6 +7,7 @@ A message entry has `title`, `message`, `hint` and `explain`; `{name}` in them i
 
 from __future__ import annotations
 
+import re
 import string
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -21,6 +22,21 @@ Verdict = Literal["pass", "warn", "fail", "unknown"]
 LANGUAGES = ("en", "zh")
 MESSAGE_FIELDS = ("title", "message", "hint", "explain")
 _TERM_ARGS = ("expected", "observed", "unit", "kind", "tier", "largest", "one", "other")  # never names of the user
+_NOUNS = (  # what the sentences count
+    "bytes|cables|cells|channels|chunks|controllers|cores|devices|domains|ends|experts|failures|functions|GPU-hours|GPUs|"
+    "groups|heads|keys|layers|leaves|levels|links|micro-batches|modules|networks|NICs|parameters|parts|planes|"
+    "points|ports|queues|racks|rails|ranks|replicas|rooms|servers|spares|spines|stages|switches|times|tokens|"
+    "trays|units|uplinks|values"
+)
+_SINGULARS = {"leaves": "leaf", "micro-batches": "micro-batch", "switches": "switch"}
+_VERBS_OF_ONE = {
+    **{verb: f"{verb}s" for verb in ("draw", "find", "fit", "hold", "leave", "move", "need", "run", "stand", "take")},
+    **{"are": "is", "do": "does", "have": "has", "lose": "loses"},
+}
+_COUNTED = re.compile(  # {n}, up to two words between, the plural, and the verb behind it
+    r"\{(?P<name>\w+)\}(?P<between>(?: (?!(?:between|cross|facing|have|if|need|of|span|the)\b)[\w-]+){0,2}?)"
+    rf" (?P<noun>{_NOUNS})\b(?: (?P<verb>{'|'.join(_VERBS_OF_ONE)})\b)?"
+)
 _SEVERITY_ORDER = {"error": 0, "warning": 1, "info": 2}
 
 
@@ -140,6 +156,24 @@ def _said(value: Any, lang: str) -> Any:
     return ", ".join(terms(lang).get(part, part) for part in value.split(", "))
 
 
+def _one(template: str, words: Mapping[str, Any]) -> str:
+    """The template with `{n} links are` as `{n} link is` where n is one; only its own words change, never the user's.
+
+    >>> _one("{n} live cables move; {m} leaves run", {"n": 1, "m": 2})
+    '{n} live cable moves; {m} leaves run'
+    """
+
+    def singular(match: re.Match[str]) -> str:
+        name, between, noun, verb = match["name"], match["between"], match["noun"], match["verb"]
+        value = words.get(name)
+        if value != 1 or isinstance(value, bool):
+            return match[0]
+        one = _SINGULARS.get(noun, noun.removesuffix("s"))
+        return f"{{{name}}}{between} {one}" + (f" {_VERBS_OF_ONE[verb]}" if verb else "")
+
+    return _COUNTED.sub(singular, template)
+
+
 def _fill(template: str, finding: Finding, lang: str) -> str:
     words = {
         "subject": finding.subject,
@@ -149,6 +183,7 @@ def _fill(template: str, finding: Finding, lang: str) -> str:
         **finding.args,
     }
     words |= {name: _said(words[name], lang) for name in _TERM_ARGS if name in words}
+    template = _one(template, words) if lang == "en" else template
     try:
         return template.format(**words)
     except (KeyError, IndexError, ValueError) as error:

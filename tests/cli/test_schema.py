@@ -13,7 +13,7 @@ from eastwest.targets import Target
 
 
 def test_the_nouns_of_the_contract_have_a_schema() -> None:
-    assert schema.nouns() == ("decision", "finding", "plan", "site", "size", "target")
+    assert schema.nouns() == ("decision", "finding", "plan", "predict", "site", "size", "target")
     for noun in schema.nouns():
         document = schema.document(noun)
         assert document["$id"] == f"eastwest.{noun}/1"

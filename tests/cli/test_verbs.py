@@ -98,6 +98,8 @@ def test_why_needs_a_plan_and_then_explains_it(run):
     listing = run("why")
     assert listing.exit_code == 0
     assert "fabric.leaves" in listing.stdout
+    assert listing.stdout.startswith("plan of project-x (")
+    assert "project-x.yaml)" in listing.stdout.splitlines()[0]
     one = run("why", "fabric.leaves")
     assert all(word in one.stdout for word in ("because", "formula", "source"))
     assert "did you mean fabric.leaves" in run("why", "fabric.leafs").stderr

@@ -4,7 +4,10 @@ from collections import Counter
 
 import numpy as np
 
-from eastwest.fabric.cabling import cable_rows, cages, order_lengths_m, parts, port_names
+from eastwest.fabric.assemblies import cage_numbers
+from eastwest.fabric.cabling import cable_rows, port_names
+from eastwest.fabric.media import order_lengths_m
+from eastwest.fabric.parts import parts
 from eastwest.fabric.tables import LinkKind
 from tests.fabric.sites import codes, fabric_of, two_rooms
 
@@ -33,6 +36,15 @@ def test_length_of_the_site_file_wins_and_decides_the_medium() -> None:
     assert by_kind == {"server_leaf": (30.0, "sr"), "leaf_spine": (400.0, "dr")}
 
 
+def test_fibre_of_one_length_is_not_mixed_between_modes() -> None:
+    """SR and DR both end in MPO-12, over multimode and single-mode fibre: 30 m of one does not replace the other."""
+    cables = {"server_leaf": {"length": "30m", "medium": "sr"}, "leaf_spine": {"length": "30m", "medium": "dr"}}
+    fabric = fabric_of("leaf_spine", 8, top={"cabling": cables})
+    count = {part.part: part.count for part in parts(fabric)}
+    assert count["MPO-12 OM4 fibre 30 m"] == 64
+    assert count["MPO-12 OS2 fibre 30 m"] == len(fabric.links_of(LinkKind.LEAF_SPINE))
+
+
 def test_a_twin_port_module_carries_two_links() -> None:
     # QM9700: 32 twin-port cages of 2 x 400G; 36 servers x 8 = 288 links, 9 leaves
     top = {**FIXED, "transport": "infiniband"}
@@ -42,13 +54,13 @@ def test_a_twin_port_module_carries_two_links() -> None:
     assert count["SR 400G single-port"] == 288
     assert count["2x400G SR module (2 ports a cage)"] == 288 // 2
     assert count["2x400G DR module (2 ports a cage)"] == 2 * up // 2
-    assert count["MPO-12 fibre 30 m"] == 288
-    assert count["MPO-12 fibre 400 m"] == up
+    assert count["MPO-12 OM4 fibre 30 m"] == 288
+    assert count["MPO-12 OS2 fibre 400 m"] == up
 
 
 def test_links_of_one_cage_share_a_medium() -> None:
     fabric = fabric_of("rail_optimized", 64, switch="qm9700", top={"transport": "infiniband"})
-    cage = cages(fabric.ports)
+    cage = cage_numbers(fabric.ports)
     used = fabric.ports["link"] >= 0
     medium = fabric.links["medium"][fabric.ports["link"][used]]
     low, high = np.full(cage.max() + 1, 99), np.full(cage.max() + 1, -1)
@@ -79,3 +91,9 @@ def test_port_names_are_unique_on_a_device() -> None:
     fabric = fabric_of("rail_optimized", 64, switch="64x800G", nic="800G", planes=2)
     names = Counter(zip(fabric.ports["node"].tolist(), port_names(fabric), strict=True))
     assert set(names.values()) == {1}
+
+
+def test_a_length_beyond_reach_is_written_in_its_unit() -> None:
+    wish = {"cabling": {"leaf_spine": {"length": "10000km", "medium": "sr"}}}
+    finding = next(f for f in fabric_of("leaf_spine", 9, top=wish).findings if f.code == "EW-FAB-024")
+    assert "the longest is 10,000 km, the reach is 50 m" in finding.sentence()

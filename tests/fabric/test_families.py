@@ -76,7 +76,8 @@ def test_one_switch_takes_a_nic_on_every_port() -> None:
     assert counts["ports"]["leaf"] == {"used": 64, "free": 0}
     assert fabric.switches == {"leaf": "64x400G"}
     assert codes(fabric) == {}
-    assert fabric_of("single_switch", 16, nic="200G").as_json()["ports"]["leaf"]["used"] == 128
+    broken_out = fabric_of("single_switch", 15, nic="200G")  # 120 links of 200G on ports of 2 x 200G
+    assert broken_out.as_json()["ports"]["leaf"] == {"used": 60, "free": 4}
     assert codes(fabric_of("single_switch", 9)) == {"EW-FAB-029": "error"}
 
 

@@ -78,3 +78,12 @@ def test_a_scale_up_domain_inside_the_server_was_taken_for_the_server_in_silence
     fabric = {"family": "leaf_spine", "switch": "64x400G"}
     built = build(Site.model_validate({"name": "t", "servers": [server], "fabric": fabric}))
     assert ("EW-FAB-040" in codes(built)) is found
+
+
+def test_raw_and_payload_are_both_of_all_functions() -> None:
+    """Two functions of Gen5 x4: 2 x 126 Gb/s raw and 2 x 115 of payload."""
+    pcie = {"generation": 5, "lanes": 4, "functions": 2}
+    server = {"count": 8, "gpus": 8, "nic": {"count": 8, "rate": "400G"}, "pcie": pcie}
+    built = build(Site.model_validate({"name": "t", "servers": [server], "fabric": {"switch": "64x400G"}}))
+    args = next(f.args for f in built.findings if f.code == "EW-FAB-007")
+    assert (args["slot"], args["raw_gbps"], args["payload_gbps"]) == ("2 x Gen5 x4", 252, 230)

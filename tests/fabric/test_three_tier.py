@@ -102,7 +102,42 @@ def test_the_last_pod_may_be_smaller_and_keeps_its_spines() -> None:
     assert np.bincount(pod[spines]).tolist() == [32, 32, 32]
     up = fabric.links[fabric.links_of(LinkKind.SPINE_CORE)]
     assert len(set(np.bincount(up["a"])[spines].tolist())) == 1
-    assert codes(fabric) == {}
+    assert codes(fabric) == {"EW-FAB-050": "warning"}  # 44 of 128 servers under the spines of a full pod
+    found = fabric.findings[0]
+    assert (found.expected, found.observed) == (128, 44)
+    assert found.args["cables"] == 32 * 32
+    assert found.args["idle"] == 1024 - 1024 * 44 // 128
+    assert codes(fabric_of("three_tier", 128 + 64, rail_optimized=True, servers_per_pod=128)) == {}
+
+
+def test_a_leaf_group_is_not_larger_than_the_pod() -> None:
+    ratios = {"leaf": "3:1", "spine": "7:1"}
+    railed = fabric_of("three_tier", 100, rail_optimized=True, servers_per_pod=32, oversubscription=ratios)
+    servers = railed.nodes["pod"][railed.nodes_of(NodeKind.SERVER)]
+    assert np.bincount(servers).tolist() == [32, 32, 32, 4]
+    assert next(f for f in railed.findings if f.code == "EW-FAB-037").args["pod_gpus"] == 32 * 8
+
+
+def test_a_pod_that_whole_leaf_groups_do_not_fill_is_said() -> None:
+    # 64 x 400G at 1:1: four whole servers a leaf give 28 of 31, three give 30; 33 are eleven leaves of three
+    fabric = fabric_of("three_tier", 60, servers_per_pod=31)
+    lowered = next(f for f in fabric.findings if f.code == "EW-FAB-048")
+    assert (lowered.subject, lowered.expected, lowered.observed) == ("servers_per_pod", 31, 30)
+    servers = fabric.nodes["pod"][fabric.nodes_of(NodeKind.SERVER)]
+    assert np.bincount(servers).tolist() == [30, 30]
+    exact = fabric_of("three_tier", 66, servers_per_pod=33)
+    assert codes(exact) == {}
+    assert np.bincount(exact.nodes["pod"][exact.nodes_of(NodeKind.SERVER)]).tolist() == [33, 33]
+
+
+def test_what_no_three_tiers_hold_is_short_at_the_core_only_by_what_is_over() -> None:
+    # k = 64: 65,536 NICs; one server more needs one pod more than a core has ports
+    fabric = fabric_of("three_tier", 8193)
+    assert codes(fabric)["EW-FAB-028"] == "error"
+    assert fabric.pods == 65
+    short = next(f for f in fabric.findings if f.code == "EW-FAB-001")
+    assert short.subject == "core"
+    assert short.args["short"] == short.args["switches"] == 1024
 
 
 def test_the_wished_number_of_pods_is_dealt_evenly() -> None:
@@ -181,3 +216,12 @@ def test_decisions_have_their_ids_formulas_and_alternatives() -> None:
     assert {name: decisions[name].value for name in wanted} == wanted
     assert all(decision.formula and decision.because for decision in decisions.values())
     assert "2,048 GPUs" in decisions["fabric.tiers"].alternatives[0].rejected_because
+
+
+@pytest.mark.parametrize(("family", "railed"), [("rail_optimized", True), ("leaf_spine", False)])
+def test_a_two_tier_family_with_three_tiers_is_the_three_tier_one(family: str, railed: bool) -> None:
+    wished = fabric_of(family, 64, tiers=3, servers_per_pod=32)
+    same = fabric_of("three_tier", 64, rail_optimized=railed, servers_per_pod=32)
+    assert wished.tiers == 3
+    assert wished.pods == 2
+    assert wished.as_json() | {"family": ""} == same.as_json() | {"family": ""}

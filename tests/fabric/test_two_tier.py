@@ -107,10 +107,11 @@ def test_more_than_two_tiers_hold_is_said_with_the_limit() -> None:
     assert short.observed - short.expected == short.args["short"] == (75 - 64) * 32
 
 
-def test_no_port_left_for_a_controller_is_an_error() -> None:
+def test_no_port_left_for_a_controller_is_a_further_group_of_leaves() -> None:
+    assert fabric_of("rail_optimized", 127, controllers=UFM).as_json()["leaves"] == 32
     fabric = fabric_of("rail_optimized", 128, controllers=UFM)
-    assert codes(fabric)["EW-FAB-001"] == "error"
-    assert fabric.as_json()["links"]["leaf_spine"] + fabric.as_json()["links"]["server_leaf"] == 2048
+    assert fabric.as_json()["leaves"] == 40
+    assert codes(fabric)["EW-FAB-051"] == "warning"
 
 
 def test_one_switch_would_do_is_said() -> None:

@@ -301,7 +301,7 @@ def test_pasted_text_with_colours_and_carriage_returns():
         ("16 spines of 64x400G", {"spines": 16, "spine_ports": 64, "spine_ports_bps": 400 * 10**9}),
         ("leaf_up: 16 x 400 Gb/s", {"leaf_up": 16, "leaf_up_bps": 400 * 10**9}),
         ("1.67:1", {"ratio": 1.67}),
-        ("512 张卡", {}),
+        ("512 张卡", {"gpus": 512}),
         ("", {}),
     ],
 )

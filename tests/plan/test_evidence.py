@@ -3,6 +3,7 @@
 import pytest
 
 import eastwest
+from eastwest.errors import InputError
 from eastwest.plan.plan import Plan
 
 SITE = """name: synthetic
@@ -68,7 +69,6 @@ def plan_of(*changes: tuple[str, str]) -> Plan:
         ("EW-FAB-024", "leaf_spine: {length: 5km, medium: dr}",
          [("jobs:", "cabling:\n  leaf_spine: {length: 5km, medium: dr}\njobs:")]),
         ("EW-WORK-005", "parallel: {tp: 8}", [("llama3-8b", "llama3-405b")]),
-        ("EW-WORK-012", "model: missing.json", [("llama3-8b", "missing.json")]),
         ("EW-WORK-022", "parallel: {tp: 8, pp: 3, dp: 4}",
          [("tp: 8", "tp: 8, pp: 3, dp: 4"), ("count: 16", "count: 12")]),
         ("EW-WORK-023", "parallel: {tp: 3}", [("tp: 8", "tp: 3"), ("count: 16", "count: 6")]),
@@ -89,6 +89,13 @@ def test_a_finding_about_a_wish_quotes_its_line(code: str, line: str, changes: l
     findings = {finding.code: finding for finding in plan_of(*changes).findings}
     assert code in findings, sorted(findings)
     assert [(row.source, row.text) for row in findings[code].evidence] == [("site.yaml", line)]
+
+
+def test_a_model_file_that_is_not_there_is_invalid_input_with_its_line() -> None:
+    with pytest.raises(InputError) as caught:
+        plan_of(("llama3-8b", "missing.json"))
+    assert [finding.code for finding in caught.value.findings] == ["EW-WORK-012"]
+    assert [row.text for row in caught.value.findings[0].evidence] == ["model: missing.json"]
 
 
 def test_every_finding_of_a_bad_site_has_evidence() -> None:

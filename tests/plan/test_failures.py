@@ -32,6 +32,10 @@ def plan_of(text):
     return eastwest.make_plan(eastwest.parse_site(text, "site.yaml"))
 
 
+def stops(row):
+    return row.jobs[0].outcome == "stops"
+
+
 def by_kind(plan):
     return {row.kind: row for row in plan.failures.rows}
 
@@ -76,6 +80,7 @@ def test_training_stops_with_its_server_links_and_goes_on_without_a_spine():
     outcome = {kind: row.jobs[0].outcome for kind, row in rows.items()}
     assert {kind for kind, found in outcome.items() if found == "stops"} == {
         FaultKind.NIC,
+        FaultKind.SERVER_OPTIC,
         FaultKind.SERVER_LINK,
         FaultKind.LEAF,
     }
@@ -120,7 +125,7 @@ def test_a_slower_step_costs_its_share_until_the_repair():
 
 def test_stops_add_up_over_nics_cables_and_leaves():
     plan = plan_of(pretrain_site(64, family="rail_optimized"))
-    expected = sum(row.events_per_month for row in plan.failures.rows if row.jobs[0].outcome == "stops")
+    expected = sum(row.events_per_month for row in plan.failures.rows if stops(row) and not row.counted_in)
     assert stops_per_month(plan.failures.rows, "pretrain") == pytest.approx(expected)
     decision = next(d for d in plan.decisions if d.id == "failure.stops.pretrain")
     assert decision.value == pytest.approx(expected)
@@ -225,3 +230,39 @@ def test_the_failures_of_a_fabric_that_lacks_cables_filled_the_memory():
     document = plan_document(plan)
     assert json.dumps(document, allow_nan=False)
     assert "failures.csv" not in plan_files(plan, document, "") or plan_files(plan, document, "")["failures.csv"]
+
+
+def test_optics_are_a_class_of_their_own_with_rate_and_source():
+    plan = plan_of(pretrain_site(16) + "cabling: {server_leaf: {length: 30m, medium: sr}, leaf_spine: {length: 50m}}\n")
+    rows = [row for row in plan.failures.rows if row.kind in (FaultKind.SERVER_OPTIC, FaultKind.SWITCH_OPTIC)]
+    links = len(plan.fabric.links)
+    assert sum(row.events_per_month for row in rows) == pytest.approx(links * LINK_RATE.per_month)
+    assert all("HPN" in row.rate.source for row in rows)
+    at_server = [row for row in rows if row.kind == FaultKind.SERVER_OPTIC]
+    assert {row.population for row in at_server} == {128 + 64}  # a DGX H100 has two NICs in each of its cages
+    assert {row.loss.gpus for row in at_server} == {1, 2}
+    assert all(stops(row) and row.counted_in == FaultKind.SERVER_LINK for row in at_server)
+    between = [row for row in rows if row.kind == FaultKind.SWITCH_OPTIC]
+    assert all(row.counted_in == FaultKind.LEAF_SPINE_LINK for row in between)
+    decision = next(d for d in plan.decisions if d.id == "failure.events.server_optic")
+    assert decision.value == pytest.approx(256 * LINK_RATE.per_month / 2)
+    assert "failure.events.server_link" in decision.because
+    document = plan_document(plan)
+    row = next(row for row in document["failures"] if row["kind"] == "server_optic")
+    assert row["counted_in"] == "server_link"
+
+
+def test_a_twin_port_module_takes_both_links_of_its_cage():
+    text = pretrain_site(32, family="rail_optimized", switch="qm9700", transport="infiniband")
+    plan = plan_of(text + "cabling: {server_leaf: {length: 30m, medium: sr}, leaf_spine: {length: 50m}}\n")
+    rows = [row for row in plan.failures.rows if row.kind == FaultKind.SERVER_OPTIC]
+    twins = [row for row in rows if row.loss.ports == 2]
+    assert twins
+    assert all(row.rate.per_month == pytest.approx(LINK_RATE.per_month) for row in twins)
+    modules = sum(spare.in_use for spare in plan.failures.spares if spare.unit == "module")
+    assert modules == sum(row.alike for row in plan.failures.rows if row.counted_in)
+
+
+def test_copper_has_no_optics_to_lose():
+    plan = plan_of(pretrain_site(4) + "cabling: {server_leaf: {length: 1m, medium: dac}, leaf_spine: {length: 1m}}\n")
+    assert FaultKind.SERVER_OPTIC not in by_kind(plan)

@@ -18,8 +18,11 @@ from eastwest.fabric.phases import restrict
 from eastwest.fabric.tables import LinkKind, NodeKind
 from eastwest.fabric.topology import build
 from eastwest.plan.document import plan_document, plan_files
-from eastwest.plan.growth import growth_json, plan_growth, site_with
+from eastwest.plan.growth import plan_growth, site_with
 from eastwest.plan.growth_cables import diff_cables
+from eastwest.plan.growth_rows import growth_json
+from eastwest.plan.price_book import book_of
+from eastwest.plan.prices import parse_prices
 from tests.fabric.sites import fabric_of, site
 from tests.plan.sites import pretrain_site
 
@@ -63,15 +66,31 @@ def test_growing_in_two_steps_moves_cables_twice():
     assert (outage.leaves, outage.servers_behind, outage.servers) == (16, 64, 0)
 
 
-def test_a_price_list_prices_the_reserve_and_the_cables_that_recabling_buys_again():
-    growth = grown("rail_optimized", 32, 128, prices={"64x400G": 100.0})
-    assert growth.extra_cost is None  # cables of the reserve differ in length and have no price
-    parts = {
-        part for phase in growth.phases for step in (phase.reserve, phase.recable) for part, _ in step.totals.parts
-    }
-    priced = grown("rail_optimized", 32, 128, prices={"64x400G": 100.0} | dict.fromkeys(parts, 1.0))
-    assert priced.extra_cost >= 12 * 100.0
-    assert priced.rebuy_cost > 0
+def book(**prices):
+    lines = "".join(f'  "{part}": {price}\n' for part, price in prices.items())
+    return book_of(parse_prices(f"currency: EUR\nprices:\n{lines}", "p.yaml"))
+
+
+def test_prices_say_what_both_ways_cost_and_how_much_has_no_price():
+    growth = grown("rail_optimized", 32, 128, prices=book(**{"64x400G": 100.0}))
+    assert [spent.price for spent in growth.costs.reserve_now] == [(8 + 16) * 100.0, (32 + 16) * 100.0]
+    assert [spent.price for spent in growth.costs.recable_later] == [(8 + 4) * 100.0, (32 + 16) * 100.0]
+    assert (growth.costs.early, growth.costs.over_all) == (12 * 100.0, 0.0)
+    assert growth.costs.unpriced > 0
+    rows = growth_json(growth)
+    assert rows[0]["cost"]["so_far"] == 2400.0
+    assert rows[0]["alternative"]["cost"]["so_far"] == 1200.0
+    assert growth_json(grown("rail_optimized", 32, 128))[0]["cost"] is None
+
+
+def test_parts_that_recabling_bought_and_uses_no_more_are_paid_for():
+    names = {name for phase in grown("rail_optimized", 32, 128).phases for name in phase.recable.totals.pieces}
+    growth = grown("rail_optimized", 32, 128, prices=book(**dict.fromkeys(names, 1)))
+    first, last = (phase.recable.totals.pieces for phase in growth.phases)
+    left_over = (first - last).total()
+    assert left_over > 0
+    assert growth.costs.left_over.price == left_over
+    assert growth.costs.recable_later[1].price == last.total() + left_over
 
 
 def naive_diff(before, after):
@@ -255,3 +274,71 @@ def test_direct_cables_use_every_nic_today_and_are_laid_anew_later():
     growth = grown("direct", 2, 4, switch=None)
     assert growth.strategy == "recable_later"
     assert len(growth.today.links) == 8
+
+
+def _pairs_by_hand(before, after):
+    """Dictionaries of devices and of cables, first with first: what `diff_cables` does with arrays."""
+
+    def devices(fabric):
+        seen: Counter = Counter()
+        for row in fabric.nodes:
+            key = (int(row["kind"]), int(row["room"]), int(row["plane"]))
+            yield (*key, seen[key])
+            seen[key] += 1
+
+    def cables(fabric):
+        names = list(devices(fabric))
+        return [(int(r["kind"]), names[r["a"]], int(r["rate_bps"]), names[r["b"]]) for r in fabric.links]
+
+    old, new = cables(before), cables(after)
+    left = [dict(enumerate(old)), dict(enumerate(new))]
+    found = []
+    for cut in (slice(None), slice(2)):
+        waiting: dict = {}
+        for number, cable in left[1].items():
+            waiting.setdefault(cable[cut], []).append(number)
+        pairs = [(i, waiting[cable[cut]].pop(0)) for i, cable in left[0].items() if waiting.get(cable[cut])]
+        for i, j in pairs:
+            del left[0][i], left[1][j]
+        found.append(set(pairs))
+    return (*found, set(left[1]), set(left[0]))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 40), st.integers(1, 80), st.sampled_from(["leaf_spine", "rail_optimized", "multi_plane"]))
+def test_arrays_pair_cables_as_dictionaries_do(today, later, family):
+    before, after = build(site(family, today)), build(site(family, later))
+    diff = diff_cables(before, after)
+    kept, moved, added, removed = _pairs_by_hand(before, after)
+    assert set(map(tuple, diff.kept.tolist())) == kept
+    assert set(map(tuple, diff.moved.tolist())) == moved
+    assert (set(diff.added.tolist()), set(diff.removed.tolist())) == (added, removed)
+
+
+def test_no_leaf_is_bought_today_for_a_controller_that_another_leaf_can_take():
+    growth = grown("leaf_spine", 8, 32, servers_per_leaf=3, controllers=[{"name": "monitor", "links": 1}])
+    assert growth.phases[0].reserve.totals.switches["leaf"] == 3
+    assert growth.phases[0].reserve.totals.switches["leaf"] == growth.phases[0].recable.totals.switches["leaf"]
+
+
+def test_a_controller_on_a_leaf_that_is_there_for_it_alone_does_not_seem_to_move():
+    """Leaves 0 and 1 hold today's servers and have no free port; the controller's leaf is the eighth of the last
+    phase and the third of today.
+    """
+    growth = grown("leaf_spine", 8, 31, controllers=[{"name": "monitor", "links": 1}])
+    inside = [phase.reserve for phase in growth.phases]
+    assert inside[0].totals.switches["leaf"] == 3
+    assert (len(inside[1].diff.moved), len(inside[1].diff.removed)) == (0, 0)
+
+
+def test_a_step_that_does_not_fit_fails_the_plan():
+    plan = plan_of(growing_site(4000))
+    assert [f.severity for f in plan.findings if f.code == "EW-GRO-001"] == ["error"]
+    assert plan.verdict == "fail"
+
+
+def test_the_reason_does_not_promise_what_the_steps_do_not_keep():
+    plan = plan_of(growing_site(64, 128))
+    strategy = next(d for d in plan.decisions if d.id == "growth.strategy")
+    assert strategy.because.startswith("no live cable moves")
+    assert plan.growth.growth.touched == 0

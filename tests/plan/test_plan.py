@@ -18,7 +18,7 @@ VERDICTS = {
     "gpu-4096-three-tier": "pass",
     "gpu-4096-two-tier-800g": "pass",
     "h100-512-rail": "pass",
-    "hpn-15k": "pass",
+    "hpn-2x15k": "pass",
     "inference-64": "pass",
     "llama3-24k": "warn",  # 126 layers over 16 stages; a watchdog that polls 576 ports is slower than BFD
     "project-x": "warn",  # PFC reaches into the other room
@@ -51,6 +51,16 @@ def plan_of(text: str) -> eastwest.plan.plan.Plan:  # type: ignore[name-defined]
 def test_every_example_gets_its_verdict(name):
     plan = eastwest.make_plan(eastwest.load_site(EXAMPLES / f"{name}.yaml"))
     assert plan.verdict == VERDICTS[name], [finding.sentence() for finding in plan.findings]
+
+
+def test_cores_of_the_hpn_example_join_its_two_pods_at_15_to_1():
+    """Qian and others, Alibaba HPN, SIGCOMM 2024, section 6: a pod holds 15 segments of 1,024 GPUs, 15:1 to cores."""
+    plan = eastwest.make_plan(eastwest.load_site(EXAMPLES / "hpn-2x15k.yaml"))
+    assert plan.fabric.facts["pods_by_room"] == [2]
+    assert plan.fabric.facts["servers_per_pod"] * 8 == 15 * 1024
+    assert plan.fabric.as_json()["oversubscription_ratio"]["spine"] == 15
+    assert "EW-FAB-037" in {finding.code for finding in plan.findings}
+    assert "core" in {row.tier for row in plan.placement.rows}
 
 
 def test_the_design_before_fails_for_the_reasons_of_the_story():

@@ -1,9 +1,15 @@
 """Price files: what they do to a bill, and the exact text of every mistake in one."""
 
+import csv
+
 import pytest
 
 from eastwest.errors import InputError
-from eastwest.plan.prices import apply_prices, load_prices, parse_prices
+from eastwest.plan.bom import BomRow
+from eastwest.plan.document import plan_document, plan_files
+from eastwest.plan.price_book import apply_prices, book_of
+from eastwest.plan.prices import load_prices, parse_prices
+from eastwest.plan.write import csv_text
 from tests.plan.wishes import finding, plan_of, site
 
 GOOD = "currency: CNY\nprices:\n  hgx-h100: 2100000\n  64x400g-th4-100g: 250000.5\n"
@@ -187,3 +193,77 @@ def test_no_price_file_means_no_price():
     bill = plan_of(site()).bill
     assert (bill.price, bill.currency) == (None, None)
     assert finding(plan_of(site()), "EW-ADV-018") is None
+
+
+def test_a_filled_in_bill_was_refused_as_a_price_file():
+    plan = plan_of(site(more="cabling: {spare_ratio: 0.1}\n"))
+    lines = plan_files(plan, plan_document(plan), "")["bom.csv"].splitlines()
+    header = lines[0].split(",")
+    each, currency = header.index("unit_price"), header.index("currency")
+    table = list(csv.reader(lines[1:]))
+    for row in table[:3]:
+        row[each], row[currency] = "10", "USD"
+    text = csv_text(header, table)
+    bom = apply_prices(plan.bom, parse_prices(text, "bom.csv"))
+    names = {row[0] for row in table[:3]}
+    assert {row.part for row in bom if row.unit_price == 10.0} == {
+        r.part for r in bom if r.part in names and not r.included
+    }
+    assert all(row.currency == "USD" for row in bom if row.unit_price)
+
+
+def test_the_price_of_a_line_of_the_bill_is_divided_by_its_quantity():
+    text = "part,quantity,unit_price,price,currency\nDAC 800G 1 m,4,,10,EUR\nDAC 800G 2 m,4,,,\n"
+    (price,) = parse_prices(text, "bom.csv").prices
+    assert (price.part, price.price) == ("DAC 800G 1 m", 2.5)
+
+
+def test_two_prices_of_one_part_in_a_bill_are_a_mistake_and_one_price_twice_is_none():
+    text = "part,unit_price,currency\nDAC 800G 1 m,4,EUR\nDAC 800G 1 m,{again},EUR\n"
+    assert len(parse_prices(text.format(again=4), "bom.csv").prices) == 1
+    with pytest.raises(InputError, match="priced a second time"):
+        parse_prices(text.format(again=5), "bom.csv")
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("MPO-12 fibre", "MPO-12 OM4 fibre 30 m"),
+        ("MPO-12 OM4 fibre", "MPO-12 OM4 fibre 30 m"),
+        ("MPO-12 OM4 1:2 splitter fibre", "MPO-12 OM4 1:2 splitter fibre 5 m"),
+        ("DAC 800G (1:2 splitter)", "DAC 800G 1.5 m (1:2 splitter)"),
+        ("dac 400g", "DAC 400G 2 m"),
+        ("Cat 6 patch cord", "Cat 6 patch cord 5 m"),
+        ("LC duplex OS2 fibre", "LC duplex OS2 fibre 2 km"),
+    ],
+)
+def test_a_name_without_length_prices_every_length(name, part):
+    book = book_of(parse_prices(f'currency: USD\nprices: {{"{name}": 7}}\n', "p.yaml"))
+    assert book.price_of(part) == 7.0
+    row = BomRow(part, "", 3, "cable", "fabric")
+    assert apply_prices([row], parse_prices(f'currency: USD\nprices: {{"{name}": 7}}\n', "p.yaml"))[0].price == 21.0
+
+
+def test_the_line_of_one_length_wins_over_that_of_any():
+    text = 'currency: USD\nprices: {"DAC 400G": 7, "DAC 400G 1 m": 5}\n'
+    book = book_of(parse_prices(text, "p.yaml"))
+    assert (book.price_of("DAC 400G 1 m"), book.price_of("DAC 400G 2 m")) == (5.0, 7.0)
+    assert book.price_of("DAC 400G 2 m (1:2 splitter)") is None
+
+
+def test_prices_of_which_none_is_in_the_bill_were_taken_without_a_word():
+    plan = plan_of(site(), parse_prices("currency: USD\nprices: {dgx-b200: 1, qm9700: 2}\n", "p.yaml"))
+    found = finding(plan, "EW-PRICE-017")
+    assert (found.severity, found.observed) == ("warning", 0)
+    assert "none of the 2 prices in p.yaml" in found.sentence()
+    assert finding(plan_of(site(), parse_prices(GOOD, "p.yaml")), "EW-PRICE-017") is None
+
+
+def test_nics_that_come_with_the_server_were_paid_twice():
+    text = "currency: USD\nprices: {hgx-h100: 300000, connectx-7: 2000}\n"
+    plan = plan_of(site(), parse_prices(text, "p.yaml"))
+    assert plan.bill.price == 16 * 300_000
+    found = finding(plan, "EW-PRICE-018")
+    assert found.severity == "info"
+    assert "part of the server" in found.sentence()
+    assert finding(plan, "EW-PRICE-017") is None

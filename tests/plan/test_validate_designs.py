@@ -250,7 +250,7 @@ def test_nothing_judged_is_unknown_and_another_table_is_refused(tmp_path):
     path = tmp_path / "t.yaml"
     path.write_text(table("rule: x", "min_spines: 4"))
     assert CliRunner().invoke(app, ["validate", "designs", str(path)]).exit_code == 3
-    refused = CliRunner().invoke(app, ["validate", "training", str(path)])
+    refused = CliRunner().invoke(app, ["validate", "weather", str(path)])
     assert refused.exit_code == 2
     assert "'designs'" in refused.stderr
     assert CliRunner().invoke(app, ["validate", "designs", str(tmp_path / "none.yaml")]).exit_code == 2

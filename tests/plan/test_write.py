@@ -1,5 +1,8 @@
 """The plan's folder: whole or not at all, and nothing of the user's is lost."""
 
+import fcntl
+import hashlib
+import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -118,6 +121,7 @@ def test_a_killed_run_does_not_disturb_the_next(tmp_path):
     (left / "plan.json").write_text("{ half")
     write.write_folder(tmp_path / "plan", FILES)
     assert (tmp_path / "plan" / "plan.json").read_text() == "{}\n"
+    assert not left.exists()
 
 
 def test_runs_at_once_take_turns(tmp_path):
@@ -138,3 +142,50 @@ def test_one_file_is_replaced_whole(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="Input/output"):
         write.write_file(tmp_path / "a.json", "new")
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("a.json", "old")]
+
+
+def test_a_table_that_was_edited_by_hand_was_overwritten(tmp_path):
+    write.write_folder(tmp_path / "plan", FILES)
+    (tmp_path / "plan" / "sub" / "cables.csv").write_text("a,b\nmine,2\n")
+    with pytest.raises(UsageError, match=r"holds sub/cables\.csv, which was changed after the plan wrote it"):
+        write.check_folder(tmp_path / "plan")
+    with pytest.raises(UsageError, match="which was changed"):
+        write.write_folder(tmp_path / "plan", {**FILES, "plan.json": "new"})
+    assert (tmp_path / "plan" / "sub" / "cables.csv").read_text() == "a,b\nmine,2\n"
+    assert (tmp_path / "plan" / "plan.json").read_text() == "{}\n"
+
+
+def test_the_list_has_the_form_of_sha256sum(tmp_path):
+    write.write_folder(tmp_path / "plan", FILES)
+    lines = (tmp_path / "plan" / write.LIST).read_text().splitlines()
+    assert lines[0] == f"{hashlib.sha256(b'{}' + chr(10).encode()).hexdigest()}  plan.json"
+    assert len(lines) == len(FILES)
+
+
+def test_a_list_of_names_alone_is_still_read(tmp_path):
+    write.write_folder(tmp_path / "plan", FILES)
+    (tmp_path / "plan" / write.LIST).write_text("plan.json\nsub/cables.csv\n")
+    (tmp_path / "plan" / "plan.json").write_text("edited")
+    write.write_folder(tmp_path / "plan", FILES)
+    assert (tmp_path / "plan" / "plan.json").read_text() == "{}\n"
+
+
+def test_what_killed_runs_left_behind_is_removed_and_what_runs_is_left(tmp_path):
+    write.write_folder(tmp_path / "plan", FILES)
+    for name in ("new.dead", f"old.{hashlib.sha256(b'plan').hexdigest()[:12]}.dead", "old.other.dead"):
+        (tmp_path / f"{write.HIDDEN}{name}").mkdir()
+        (tmp_path / f"{write.HIDDEN}{name}" / "plan.json").write_text("{}")
+    alive = tmp_path / f"{write.HIDDEN}new.alive"
+    alive.mkdir()
+    handle = os.open(alive, os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    write.write_folder(tmp_path / "plan", FILES)
+    os.close(handle)
+    left = sorted(path.name.removeprefix(write.HIDDEN) for path in tmp_path.iterdir())
+    assert left == ["new.alive", "old.other.dead", "plan"]
+
+
+def test_a_folder_of_the_user_that_looks_hidden_is_left(tmp_path):
+    (tmp_path / f"{write.HIDDEN}new.mine").write_text("a file")
+    write.write_folder(tmp_path / "plan", FILES)
+    assert (tmp_path / f"{write.HIDDEN}new.mine").read_text() == "a file"

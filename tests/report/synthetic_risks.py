@@ -25,8 +25,10 @@ def growth() -> list[dict[str, Any]]:
             "cables": cables(96, 0, 0),
             "outage": outage(0),
             "ports": {"leaf": {"used": 192, "free": 64}},
+            "modules": 400,
             "rack_units": 100,
             "power_w": 180_000.0,
+            "cost": {"currency": "EUR", "so_far": 1_000_000.0, "unpriced_pieces": 3},
             "bought": [{"part": "switch-64x400", "unit": "switch", "quantity": leaves, "where": "leaf"}],
             "reserved": {
                 "ports_now": {"leaf": 64, "spine": 0},
@@ -42,8 +44,11 @@ def growth() -> list[dict[str, Any]]:
                 "switches": {"leaf": leaves, "spine": spines - 1},
                 "cables": cables(96, 0, 0),
                 "outage": outage(0),
+                "ports": {"leaf": {"used": 192, "free": 32}},
+                "modules": 380,
                 "rack_units": 98,
                 "power_w": 178_000.0,
+                "cost": {"currency": "EUR", "so_far": 900_000.0, "unpriced_pieces": 0},
             },
         }
         return row | more

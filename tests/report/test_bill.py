@@ -51,6 +51,12 @@ def test_a_long_list_of_unpriced_parts_is_counted() -> None:
     assert _texts(plan)[1].endswith("part-11, 5 more.")
 
 
+def test_parts_without_a_known_power_are_named_beside_the_power() -> None:
+    plan = synthetic_plan.plan()
+    plan["bill"]["unpowered_parts"] = ["4,096 x DR 200G single-port"]
+    assert "Not in it, since no data sheet says what they draw: 4,096 x DR 200G single-port." in _texts(plan)
+
+
 def test_side_networks_have_a_table_of_their_own_and_no_part_is_lost() -> None:
     tables = _tables(synthetic_plan.plan())
     assert [row[0] for row in tables["bom-table"].rows] == ["switch-64x400", "aoc-400g-30m"]

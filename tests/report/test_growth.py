@@ -11,6 +11,7 @@ import pytest
 from eastwest.report.blocks import Figure, Paragraph, Table
 from eastwest.report.chapters.growth import growth_line, growth_section
 from eastwest.report.growth_figure import growth_figure
+from eastwest.report.growth_ways import way_rows
 from eastwest.report.wording import words_of
 from tests.report import synthetic_plan
 
@@ -52,6 +53,22 @@ def test_both_ways_stand_side_by_side_and_a_phase_that_does_not_fit_counts_for_n
     assert "over all steps that fit: 0; with recable later: 42." in _texts(plan)
     assert "Phase some-day does not fit" in _texts(plan)
     assert "Phase next-year falls short of: EW-FAB-015." in _texts(plan)
+
+
+def test_both_ways_are_compared_in_switches_ports_optics_cables_space_power_and_money() -> None:
+    rows = way_rows(synthetic_plan.plan(), EN)
+    assert rows[0] == ("today", "reserve now", "8", "192/64", "400", "0", "100", "180 kW", "1,000,000+ EUR")
+    assert rows[1] == ("today", "recable later", "7", "192/32", "380", "0", "98", "178 kW", "900,000 EUR")
+    assert [row[0] for row in rows] == ["today", "today", "next-year", "next-year"]
+    table = _tables(synthetic_plan.plan())["strategy-table"]
+    assert [row[8] for row in table.rows[:2]] == ["1,000,000+ EUR", "900,000 EUR"]
+
+
+def test_a_plan_without_prices_says_so() -> None:
+    plan = synthetic_plan.plan()
+    for row in plan["growth"]:
+        row["cost"] = None
+    assert way_rows(plan, EN)[0][-1] == "no prices"
 
 
 def test_a_way_that_one_phase_lacks_is_not_summed_up() -> None:

@@ -50,6 +50,9 @@ def test_a_missing_value_is_said_to_be_missing_in_both_languages() -> None:
         ("size_bytes_per_gpu", 25e6, "25 MB"),
         ("ports", 64, "64"),
         ("delay_ps", 5e6, "5 µs"),
+        ("bytes_per_s", 48e9, "48 GB/s"),
+        ("samples_per_s", 4000.0, "4,000"),
+        ("bytes_per_m", 129_290.0, "129,290"),
     ],
 )
 def test_the_suffix_of_a_key_is_its_unit(name: str, value: float, text: str) -> None:

@@ -110,7 +110,7 @@ def test_a_file_without_permission_is_said_so(tmp_path: Path) -> None:
         (GOOD.encode("utf-16-le"), "EW-SITE-060"),
         (b"\x7fELF\x02\x01\x01\x00\x00", "EW-SITE-004"),
         (b"name: caf\xe9\n", "EW-SITE-004"),
-        (b"\x1f\x8b\x08\x00", "EW-SITE-004"),
+        (b"\x1f\x8b\x08\x00", "EW-SITE-003"),
         (b"", "EW-SITE-005"),
         (b"\n\n# only a comment\n", "EW-SITE-005"),
         (b"---\n", "EW-SITE-005"),

@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from eastwest import units
+from eastwest.errors import InputError
 from eastwest.spec import quantities
+from eastwest.spec.load import parse_site
 from eastwest.spec.quantities import (
     Count,
     Duration,
@@ -105,5 +107,16 @@ def test_any_value_is_read_or_refused(value: object) -> None:
 )
 def test_bounds_are_written_as_people_would(bound: float, parse: object) -> None:
     assert callable(parse)
-    assert parse(written_bound(bound)) == bound
+    assert parse(written_bound(bound, parse.__name__.removeprefix("parse_"))) == bound
     assert written_bound(63) == "63"
+
+
+def test_a_bound_of_servers_is_not_written_as_a_length() -> None:
+    with pytest.raises(InputError) as error:
+        parse_site("name: a\nservers: [{count: 1000000000}]\nfabric: {switch: 64x400G}\n", "site.yaml")
+    assert [finding.args["limit"] for finding in error.value.findings] == ["10000000"]
+    with pytest.raises(InputError) as error:
+        parse_site(
+            "name: a\nservers: [{}]\nfabric: {switch: 64x400G}\ncabling: {leaf_spine: {length: 20000km}}\n", "site.yaml"
+        )
+    assert "10000km" in {finding.args.get("limit") for finding in error.value.findings}

@@ -114,7 +114,7 @@ def test_an_example_says_what_it_shows_and_loads(path: Path) -> None:
         ("deepseek-2048-h800", 256, 2048),
         ("gpu-4096-three-tier", 512, 4096),
         ("gpu-4096-two-tier-800g", 512, 4096),
-        ("hpn-15k", 1920, 15_360),
+        ("hpn-2x15k", 3840, 30_720),
         ("superpod-b200-16su", 512, 4096),
         ("two-rooms-10km", 64, 512),
     ],

@@ -68,7 +68,7 @@ BROKEN: list[tuple[str, dict[str, Any], Any, Any, str]] = [
     ("EW-WORK-004", training(parallel={"tp": 3}), 3, 64, "1 are left over"),
     ("EW-WORK-004", training(parallel={"tp": 8, "pp": 16}), 128, 64, "not a multiple of tp 8 x pp 16 x cp 1 = 128"),
     (
-        "EW-WORK-005",
+        "EW-WORK-006",
         training(model="llama3-405b", parallel={"tp": 8}),
         80_000_000_000,
         None,

@@ -83,6 +83,13 @@ def test_a_service_that_does_not_fit_names_what_would() -> None:
     assert "tp: 4" in finding.hint()
 
 
+def test_a_service_that_nothing_fits_says_how_large_a_replica_would_be() -> None:
+    findings = found(service(model="llama3-405b", tp=8, precision="bf16", batch=64, prompt=8192), servers=1)
+    finding = findings["EW-WORK-007"]
+    assert finding.args["need_gpus"] >= 405e9 * 2 / 80e9
+    assert "EW-WORK-005" not in findings
+
+
 @pytest.mark.parametrize(
     ("code", "job", "words"),
     [

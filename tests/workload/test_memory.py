@@ -105,6 +105,21 @@ def test_a_layout_that_does_not_fit_names_the_largest_term_and_what_would_fit() 
     assert "最大的一项" in finding.sentence("zh")
 
 
+def test_when_nothing_fits_the_finding_says_what_it_takes() -> None:
+    """405B parameters x 16 bytes = 6.5 TB of state: more than 8 x 80 GB, with any layout; 128 GPUs hold it split."""
+    wish = training(model="llama3-405b", parallel={"tp": 8}, global_batch=64, sequence=8192)
+    findings = found(wish, servers=1)
+    assert "EW-WORK-005" not in findings
+    finding = findings["EW-WORK-006"]
+    assert (finding.severity, finding.path) == ("error", "jobs[0].parallel")
+    assert finding.args["need_gpus"] > 405e9 * 16 / 80e9 > 8
+    assert finding.args["least"] in finding.sentence()
+    assert str(finding.args["need_gpus"]) in finding.hint("zh")
+    assert "-" not in (finding.args["least"], finding.args["need"])
+    enough = found(training(**wish | {"parallel": {"tp": 8}}), servers=finding.args["need_gpus"] // 8)
+    assert finding.args["need"] in enough["EW-WORK-005"].hint()
+
+
 def test_what_would_fit_fits() -> None:
     wish = training(model="llama3-70b", parallel={"tp": 8, "pp": 2, "zero": 1})
     assert "EW-WORK-005" not in found(wish)

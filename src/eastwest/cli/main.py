@@ -4,6 +4,7 @@ them.
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -11,21 +12,39 @@ from typing import Annotated, Any
 import typer
 
 import eastwest
-from eastwest.cli import check, explain, hardware, init, plan, schema, size, validate, why
+from eastwest.cli import (
+    calibrate,
+    check,
+    explain,
+    hardware,
+    init,
+    plan,
+    predict,
+    schema,
+    score,
+    size,
+    validate,
+    why,
+)
 from eastwest.cli.output import abandon_stdout, prepare_streams, refuse_usage
 from eastwest.errors import EXIT_OK, EXIT_USAGE
 
 _VERB_FUNCTIONS = (
+    calibrate.calibrate,
     check.check,
     explain.explain,
     hardware.hardware,
     init.init,
     plan.plan,
+    predict.predict,
     schema.schema,
+    score.score,
     size.size,
     validate.validate,
     why.why,
 )
+# New objects between two searches for garbage: a plan makes millions of rows and hardly any cycles (default 700).
+GARBAGE_AFTER = 100_000
 _VERBS = frozenset(verb.__name__ for verb in _VERB_FUNCTIONS)
 _COMMAND_LINE_ERROR: Any = typer.BadParameter.__mro__[2]  # click's ClickException, which typer does not export
 
@@ -59,6 +78,7 @@ def _options(
 
 def main() -> None:
     """The `eastwest` command: every way out has an exit code of the contract, and with --json its document."""
+    gc.set_threshold(GARBAGE_AFTER)
     prepare_streams()
     try:
         code = app(standalone_mode=False)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import typer
 
@@ -31,6 +31,29 @@ class Answer:
     document: dict[str, Any]
     text: str
     exit_code: int = EXIT_OK
+
+
+class Judged(Protocol):
+    """A text of the user's that was judged: its verdict, and its JSON document."""
+
+    @property
+    def verdict(self) -> str:
+        """Pass, warn, fail or unknown."""
+
+    def as_json(self, lang: str) -> dict[str, Any]:
+        """The document of the command line's contract."""
+
+
+def answer_of(judged: Judged, text: str, lang: Lang) -> Answer:
+    """The answer of a verb that judges: document, text, and the exit code of the verdict."""
+    return Answer(judged.as_json(lang), text, exit_code_of(judged.verdict))
+
+
+def wrapped(text: str, indent: int) -> list[str]:
+    """A text in lines of the terminal's width, each set in by `indent` columns."""
+    from eastwest.report.formats.text_layout import wrap
+
+    return [" " * indent + line for line in wrap(text, text_width() - indent)]
 
 
 def exit_code_of(verdict: str) -> int:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def plan(
-    site: Annotated[str, typer.Argument(help="Site file; - for standard input.")],
+    site: Annotated[str, typer.Argument(help="Site file, .gz too; - for standard input.")],
     megatron_args: Annotated[
         Path | None,
         typer.Option("--megatron-args", help="Launch script whose Megatron-LM arguments give the training job."),
@@ -44,7 +44,7 @@ def _answer(
     if out is not None:
         check_folder(out)
     priced = load_prices(prices) if prices is not None else None
-    made = make_plan(_load(source, megatron_args), priced)
+    made = make_plan(load(source, megatron_args), priced)
     document = plan_document(made, lang)
     if out is not None:
         from eastwest.report.formats import html
@@ -63,7 +63,7 @@ def _answer(
     )
 
 
-def _load(source: str, megatron_args: Path | None) -> Any:
+def load(source: str, megatron_args: Path | None) -> Any:
     """The site, its training job replaced by the launch arguments when they are given."""
     from eastwest.spec.load import load_site
 

@@ -164,12 +164,38 @@ def _ledger_row() -> Schema:
     return _object({**properties, "tier": _or_null(TEXT), "overlaps": ANY})
 
 
-def _plan() -> Schema:
+def _prediction() -> Schema:
     predicted = ("step_time_s", "compute_s", "exposed_communication_s", "communication_share_ratio", "mfu_ratio")
+    interval = _object(dict.fromkeys(("low", "high", "level"), NUMBER), closed=True)
+    sensitivity = {"input": TEXT, "change_ratio": NUMBER, "delta_s": NUMBER, "traffic": TEXT, "text": TEXT}
+    sensitivity |= dict.fromkeys(("exposed_s", "half_width_s"), _or_null(NUMBER))
+    point = {"cut": TEXT, "is_built": {"type": "boolean"}}
+    point |= dict.fromkeys(("value", "message_bytes", "messages", "exposed_s", "step_time_s"), NUMBER)
+    points = _list_of(_object(point, closed=True))
+    curve = {"cut": TEXT, "unit": TEXT, "crossover": NUMBER, "points": points}
+    more = {
+        "interval": {"type": "object", "additionalProperties": interval},
+        "sensitivities": _list_of(_object(sensitivity, closed=True)),
+        "slicing": _list_of(_object(curve, closed=True)),
+        "assumed": _list_of(TEXT),
+        "invalid": _list_of(TEXT),
+    }
+    numbers = {name: _or_null(NUMBER) for name in (*predicted, "tokens_per_s_per_gpu")}
+    return _object({**numbers, **more}, optional=tuple(more))
+
+
+def _predict() -> Schema:
+    own = _prediction()["properties"]
+    job = _object({"name": TEXT, "kind": TEXT, "gpus": WHOLE, "prediction": _prediction()})
+    words = "what `eastwest predict --json` prints: the first job's prediction, then every job; SI base units"
+    return _document_of("predict", {**own, "jobs": _list_of(job)}, words)
+
+
+def _plan() -> Schema:
     properties = {
         "ledger": _list_of(_ledger_row()),
         "fabric": _fabric(),
-        "prediction": _object({name: _or_null(NUMBER) for name in (*predicted, "tokens_per_s_per_gpu")}),
+        "prediction": _prediction(),
         "targets": _list_of(_target()),
         "decisions": _list_of(_decision()),
         "bom": _list_of(_object({"part": TEXT, "description": TEXT, "quantity": NUMBER, "unit": TEXT})),
@@ -186,6 +212,7 @@ _DOCUMENTS: Mapping[str, Callable[[], Schema]] = {
     "decision": _decision,
     "finding": _finding,
     "plan": _plan,
+    "predict": _predict,
     "site": _site,
     "size": _size,
     "target": _target,

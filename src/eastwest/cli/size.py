@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -10,6 +11,9 @@ from eastwest.cli.options import Json, Lang, Language
 from eastwest.cli.output import Answer, exit_code_of, run, text_width
 
 if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+    from eastwest.errors import InputError
     from eastwest.spec.switches import SwitchWish
 
 
@@ -69,6 +73,16 @@ def _answer(asked: dict[str, Any], lang: Literal["en", "zh"]) -> Answer:
     return Answer(document, text_size.render(document, lang, text_width()), exit_code_of(sizing.verdict))
 
 
+def _bad_switch(text: str, errors: Sequence[ErrorDetails]) -> InputError:
+    """What is wrong with ports x rate, in the words that a site file gets."""
+    from eastwest.errors import InputError
+    from eastwest.spec.mistakes import findings_of_flaws, flaws_of_schema
+
+    placed: list[Any] = [{**error, "loc": ("fabric", *error["loc"])} for error in errors]
+    flaws = flaws_of_schema(placed, {"fabric": {"switch": text}})
+    return InputError(findings_of_flaws(flaws, f"--switch {text}", None, ()))
+
+
 def _switch(text: str) -> SwitchWish:
     """The switch of `64x400G` or of a catalogue model. Raises UsageError."""
     from pydantic import ValidationError
@@ -79,10 +93,7 @@ def _switch(text: str) -> SwitchWish:
     try:
         wish = FabricWish.model_validate({"switch": text}).switch
     except ValidationError as error:
-        raise UsageError(
-            f"--switch {text}: {error.errors()[0]['msg']}",
-            hint="write 64x400G, or a model that `eastwest hardware` lists",
-        ) from error
+        raise _bad_switch(text, error.errors(include_url=False)) from error
     if wish is None:
         raise UsageError("--switch is empty", hint="write 64x400G, or a model that `eastwest hardware` lists")
     return wish

@@ -57,6 +57,7 @@ def _answer(wanted: str | None, plan: Path | None, lang: Literal["en", "zh"]) ->
     shown = [entries[entry_id] for entry_id in chosen]
     text = text_why.listing(shown, lang) if wanted is None else text_why.render(shown, lang, text_width())
     site = document.get("site", {})
+    text = f"{text_why.heading(site if isinstance(site, dict) else {}, lang)}\n{text}"
     result = {"schema": "eastwest.why/1", "verdict": "pass", "findings": [], "site": site, "decisions": shown}
     return Answer(result, text)
 

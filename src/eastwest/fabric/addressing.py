@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import IPv4Network
 from typing import NamedTuple
 
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from eastwest.errors import UsageError
 from eastwest.fabric.cabling import port_names
-from eastwest.fabric.tables import Fabric, LinkKind, NodeKind
+from eastwest.fabric.tables import SWITCHES, Fabric, LinkKind, NodeKind
 
 DEFAULT_BLOCK = "10.0.0.0/8"  # RFC 1918
 LEAF_ASN, SPINE_ASN, CORE_ASN = 4_200_000_001, 4_200_100_001, 4_200_200_001  # private 4-byte range, RFC 6996
@@ -85,7 +86,7 @@ def plan_addresses(fabric: Fabric, block: str = DEFAULT_BLOCK, server_links: str
             np.zeros(len(leaves), np.int64),
             POINT_TO_POINT_PREFIX,
         )
-    switches = np.flatnonzero(np.isin(fabric.nodes["kind"], [NodeKind.LEAF, NodeKind.SPINE, NodeKind.CORE]))
+    switches = np.flatnonzero(np.isin(fabric.nodes["kind"], SWITCHES))
     loopbacks = np.zeros(len(fabric.nodes), np.int64)
     loopbacks[switches] = first + int(size * LOOPBACK_SHARE) + 1 + np.arange(len(switches))
     low_end = int(subnets.max(initial=first)) + (1 << (32 - prefix)) if server_links == "subnet" else first
@@ -150,6 +151,12 @@ def address_rows(fabric: Fabric, plan: AddressPlan) -> Iterator[AddressRow]:
             gate, net = text_of(subnet + 1), _subnet(subnet, prefix)
             yield AddressRow(names[leaf], "servers", gate, prefix, "gateway", net, gate, "", None, None)
     yield from _link_rows(fabric, plan)
+
+
+@lru_cache(maxsize=1)
+def all_addresses(fabric: Fabric) -> tuple[AddressRow, ...]:
+    """The rows of the usual plan of addresses; kept for the last fabric, since several lists are made of it."""
+    return tuple(address_rows(fabric, plan_addresses(fabric)))
 
 
 def _link_rows(fabric: Fabric, plan: AddressPlan) -> Iterator[AddressRow]:

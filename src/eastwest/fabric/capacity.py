@@ -17,8 +17,13 @@ from numpy.typing import NDArray
 
 from eastwest.fabric.tables import LinkKind
 from eastwest.spec.resolve import SwitchFacts
+from eastwest.units import GIGA
 
 LEAST_SHARE = 0.75  # of the servers that a leaf could take, when fewer let its uplinks spread better
+LANE_RATES_BPS = (  # electrical lanes in use: 1000BASE, FDR, IEEE 802.3ae, by, cd, ck, dj; EDR, HDR, NDR, XDR
+    *(1 * GIGA, 10 * GIGA, 14 * GIGA, 25 * GIGA, 50 * GIGA, 100 * GIGA, 200 * GIGA),
+)
+LANES_OF_PORT = (1, 2, 4, 8)
 RATIO_DENOMINATOR = 10_000  # an oversubscription wish is kept as a fraction with at most this denominator
 
 
@@ -110,6 +115,23 @@ def parts_at(switch: SwitchFacts, rate_bps: int) -> int:
     if rate_bps > switch.port_rate_bps:
         return 0
     return max((parts for parts, rate in switch.breakouts if rate == rate_bps), default=1)
+
+
+def possible_rates(switch: SwitchFacts) -> tuple[int, ...]:
+    """Rates that a link on a port of the switch can have, slowest first: 1, 2, 4 or 8 lanes of a rate that fills the
+    port with as many, and what its data sheet breaks it out to; none when no lanes give the port's own rate.
+
+    >>> from eastwest.spec.resolve import resolve_switch
+    >>> from eastwest.spec.switches import SwitchWish
+    >>> switch = resolve_switch(SwitchWish.model_validate({"ports": 64, "rate": "400G"}))
+    >>> [rate // 10**9 for rate in possible_rates(switch)]
+    [50, 100, 200, 400]
+    """
+    port = switch.port_rate_bps
+    fills = [lane for lane in LANE_RATES_BPS if port % lane == 0 and port // lane in LANES_OF_PORT]
+    rates = {lane * lanes for lane in fills for lanes in LANES_OF_PORT if lane * lanes <= port}
+    known = {rate for _, rate in switch.breakouts} if switch.model else set()
+    return tuple(sorted(rates | known))
 
 
 def split_leaf(

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from typing import Any
 
-from eastwest.fabric import capacity, racks
-from eastwest.fabric.cabling import MEDIA, cages, measure_links
+import numpy as np
+from numpy.typing import NDArray
+
+from eastwest.fabric import capacity
+from eastwest.fabric.assembly import assemble
 from eastwest.fabric.draft import Draft
 from eastwest.fabric.drawing import draw
 from eastwest.fabric.inputs import FabricInputs
 from eastwest.fabric.lanes import agree_lanes
-from eastwest.fabric.ports import PortPlan, allot
 from eastwest.fabric.reasons import explain, stripe_of
 from eastwest.fabric.shape import ONE_TIER, ClosShape, ClosWish, shape_of
 from eastwest.fabric.tables import Fabric, LinkKind, RoomLink
@@ -53,43 +57,27 @@ def clos_shape(inputs: FabricInputs, is_railed: bool, tiers: tuple[int, ...], se
 def _finish(
     inputs: FabricInputs, shape: ClosShape, is_railed: bool, draft: Draft, room_links: tuple[RoomLink, ...]
 ) -> Fabric:
-    """Ports, racks, lengths and media for the drawn nodes and links."""
-    plan = allot(draft, inputs.nic_lane_rate_bps)
-    rack_plan = racks.place_in_racks(inputs, plan.nodes, plan.links, draft.switch_of(), draft.switches)
-    reach = measure_links(rack_plan.racks, plan.nodes, plan.links, plan.ports, inputs.cabling, cages(plan.ports))
-    ratio = oversubscription(inputs, shape, plan, room_links)
-    server, planes = inputs.server, inputs.planes
-    return Fabric(
-        family=inputs.family,
+    """The drawn Clos assembled, with its ratios, limits, decisions and findings."""
+    fabric = assemble(inputs, draft)
+    ratio = oversubscription(inputs, shape, fabric.links, room_links)
+    planes = inputs.planes
+    return replace(
+        fabric,
         tiers=shape.tiers,
         planes=planes,
-        rails=server.nics,
-        rooms=inputs.rooms,
-        racks=rack_plan.racks,
-        media=MEDIA,
-        names=tuple(draft.names),
-        nodes=plan.nodes,
-        ports=plan.ports,
-        links=plan.links,
-        gpus_per_server=server.gpus,
-        nics_per_server=server.nics,
-        nic_rate_bps=server.nic_rate_bps,
-        scale_up_domain=server.scale_up_domain,
+        plane_by=inputs.plane_by,
+        rail_optimized=is_railed,
+        pods=shape.n_pods if shape.core_rate_bps else 0,
         oversubscription=ratio,
-        tier_ports=plan.tier_ports,
         switches={tier: inputs.switches[tier].label for tier in tiers_of(shape.tiers)},
-        max_gpus=shape.max_servers * server.gpus,
+        max_gpus=shape.max_servers * inputs.server.gpus,
         max_leaves=sum(room.most_leaves * room.most_pods for room in shape.rooms) * planes,
         max_spines=shape.split.uplinks * sum(room.most_pods for room in shape.rooms) * planes,
         max_cores=sum(room.spread.spines * room.spread.up for room in shape.rooms) * planes,
         room_links=room_links,
         decisions=explain(inputs, shape, ratio),
-        findings=(*plan.findings, *rack_plan.findings, *reach, *judge(inputs, shape, ratio)),
-        facts=_facts(inputs, shape, plan),
-        plane_by=inputs.plane_by,
-        links_per_nic=inputs.links_per_nic,
-        rail_optimized=is_railed,
-        pods=shape.n_pods if shape.core_rate_bps else 0,
+        findings=(*fabric.findings, *judge(inputs, shape, ratio)),
+        facts=_facts(inputs, shape, fabric.links),
     )
 
 
@@ -99,16 +87,16 @@ def tiers_of(n_tiers: int) -> tuple[str, ...]:
 
 
 def oversubscription(
-    inputs: FabricInputs, shape: ClosShape, plan: PortPlan, room_links: tuple[RoomLink, ...]
+    inputs: FabricInputs, shape: ClosShape, links: NDArray[np.void], room_links: tuple[RoomLink, ...]
 ) -> dict[str, float]:
     """Down:up bandwidth as built: `leaf` for full leaves, `spine` for the fullest pod (1 without cores), `room` the
-    smaller room's server bandwidth against its link. A tier that lost all its links upward has none.
+    smaller room's server bandwidth against all links to the other. A tier that lost all its links upward has none.
     """
-    split, kind, rate = shape.split, plan.links["kind"], plan.links["rate_bps"]
+    split, kind, rate = shape.split, links["kind"], links["rate_bps"]
     down = split.servers * shape.links_per_server * split.down_rate_bps
     up, high = (int(rate[kind == tier].sum()) for tier in (LinkKind.LEAF_SPINE, LinkKind.SPINE_CORE))
     n_leaves = sum(shape.leaves) * inputs.planes
-    one_tier = shape.tiers == 1
+    one_tier = shape.tiers == ONE_TIER
     ratios = {"leaf": 1.0 if one_tier else n_leaves * down / up} if up or one_tier else {}
     ratios["spine"] = 1.0
     if shape.core_rate_bps:
@@ -120,13 +108,16 @@ def oversubscription(
             del ratios["spine"]
     if room_links:
         nic_bps = inputs.server.nics * inputs.server.nic_rate_bps
+        between: Counter[tuple[int, ...]] = Counter()
+        for link in room_links:
+            between[tuple(sorted(link.rooms))] += link.rate_bps
         ratios["room"] = max(
-            min(shape.servers[room] for room in link.rooms) * nic_bps / link.rate_bps for link in room_links
+            min(shape.servers[room] for room in rooms) * nic_bps / rate_bps for rooms, rate_bps in between.items()
         )
     return ratios
 
 
-def _facts(inputs: FabricInputs, shape: ClosShape, plan: PortPlan) -> dict[str, Any]:
+def _facts(inputs: FabricInputs, shape: ClosShape, links: NDArray[np.void]) -> dict[str, Any]:
     """Numbers of the shape that reports show beside the counts."""
     split, most = shape.split, shape.largest
     assumed = dict.fromkeys(text for tier in tiers_of(shape.tiers) for text in inputs.switches[tier].assumed)
@@ -138,7 +129,7 @@ def _facts(inputs: FabricInputs, shape: ClosShape, plan: PortPlan) -> dict[str, 
         "leaf_uplinks": max(spread.uplinks for spread in shape.spreads),
         "leaf_up_rate_bps": split.up_rate_bps,
         "links_per_leaf_spine_pair": max(spread.per_pair for spread in shape.spreads),
-        "bisection_bps": capacity.bisection_bps(plan.links),
+        "bisection_bps": capacity.bisection_bps(links),
         "leaves_by_room": list(shape.leaves),
         "spines_by_room": [room.spines for room in shape.rooms],
         "assumed": list(assumed),
@@ -151,6 +142,7 @@ def _facts(inputs: FabricInputs, shape: ClosShape, plan: PortPlan) -> dict[str, 
             "pods_by_room": [len(room.groups) for room in shape.rooms],
             "leaves_per_pod": max(most.groups, default=0) * shape.leaves_per_group,
             "spines_per_pod": most.spread.spines,
+            "servers_per_full_pod": shape.full_pod_servers(most),
             "servers_per_pod": max(most.groups, default=0) * split.servers,
             "spine_uplinks": most.core.uplinks,
             "spine_up_rate_bps": most.core.rate_bps,

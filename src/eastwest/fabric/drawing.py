@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil
 
 import numpy as np
 
+from eastwest.fabric.controllers import choose_leaves, ports_beside
 from eastwest.fabric.draft import Draft, Ints
 from eastwest.fabric.inputs import FabricInputs
 from eastwest.fabric.rooms import add_room_links
@@ -210,21 +210,21 @@ def _connect_servers(
 
 
 def _connect_controllers(draft: Draft, inputs: FabricInputs, shape: ClosShape, leaves: list[int]) -> None:
-    """Links of controllers, one at a time to the leaf with the most free ports."""
+    """Links of controllers to the first leaves with free ports."""
     if not inputs.controllers:
         return
     links = draft.links()
     servers = np.bincount(links["b"][links["kind"] == LinkKind.SERVER_LEAF], minlength=max(leaves) + 1)
-    beside = inputs.leaf.ports - ceil(max(spread.uplinks for spread in shape.spreads) / shape.split.up_parts)
-    free = {leaf: shape.split.down_parts * beside - int(servers[leaf]) for leaf in leaves}
+    beside = ports_beside(inputs, shape.split, max(spread.uplinks for spread in shape.spreads))
+    left = [beside - inputs.spare_ports - int(servers[leaf]) for leaf in leaves]
+    beside_full = [min(free, beside - shape.split.reserved) for free in left]
     for name, n in inputs.controllers:
         node = draft.add_nodes(NodeKind.CONTROLLER, [name])
-        chosen: list[int] = []
-        for _ in range(n):
-            leaf = max(leaves, key=lambda leaf: free[leaf] - (inputs.leaf.ports if leaf in chosen else 0))
-            free[leaf] -= 1
-            chosen.append(leaf)
-        draft.add_links(LinkKind.SERVER_LEAF, np.repeat(node, n), np.array(chosen), shape.split.down_rate_bps)
+        chosen = choose_leaves(n, left, beside_full)
+        for at in chosen:
+            left[at], beside_full[at] = left[at] - 1, beside_full[at] - 1
+        ends = np.array(leaves)[chosen]
+        draft.add_links(LinkKind.SERVER_LEAF, np.repeat(node, n), ends, shape.split.down_rate_bps)
 
 
 def _mesh(draft: Draft, leaves: Ints, spines: Ints, room: RoomShape, shape: ClosShape, plane: int) -> None:

@@ -19,6 +19,7 @@ from eastwest.fabric.all_to_all import server_exchange
 from eastwest.fabric.demand import large_groups
 from eastwest.fabric.faults import Cut, Fault, Stress, cuts_of, live_table, living, rate_left
 from eastwest.fabric.pair_loads import hop_table, pair_loads
+from eastwest.fabric.rooms import share_between
 from eastwest.fabric.routing import UNREACHED, Floats, Ints, SwitchGraph, server_links, switch_graph
 from eastwest.fabric.symmetry import number_values, quotient, refine
 from eastwest.fabric.tables import Fabric, LinkKind, Tier
@@ -226,7 +227,8 @@ def _room_rates(fabric: Fabric, lost: Ints) -> tuple[float, ...]:
     for link in fabric.room_links:
         first, second = link.rooms
         mine = ((a == first) & (b == second)) | ((a == second) & (b == first))
-        rates.append(float(min(link.rate_bps, fabric.links["rate_bps"][mine & alive].sum())))
+        living_bps = fabric.links["rate_bps"][mine & alive].sum() * share_between(fabric.room_links, link)
+        rates.append(float(min(link.rate_bps, living_bps)))
     return tuple(rates)
 
 
@@ -301,5 +303,6 @@ def _room_s(network: Network, state: After, carried: Floats) -> float:
         for first, second in (link.rooms, link.rooms[::-1]):
             mine = (state.room[small.u] == first) & (state.room[small.v] == second)
             if rate_bps > 0:
-                slowest_s = max(slowest_s, float(carried[mine].sum()) * BITS_PER_BYTE / rate_bps)
+                size_bytes = float(carried[mine].sum()) * share_between(network.fabric.room_links, link)
+                slowest_s = max(slowest_s, size_bytes * BITS_PER_BYTE / rate_bps)
     return slowest_s

@@ -16,21 +16,21 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from eastwest.fabric.routing import Floats, Ints, server_links, switch_graph
-from eastwest.fabric.symmetry import number_values, refine
-from eastwest.fabric.tables import Fabric, LinkKind, NodeKind
-
-SWITCHES = (NodeKind.LEAF, NodeKind.SPINE, NodeKind.CORE)
-MOST_CLASSES = 6  # classes of one kind that are looked at, the most populous first; regular fabrics have one to three
+from eastwest.fabric.optic_faults import lost_optics
+from eastwest.fabric.routing import Floats, Ints, components, server_links, switch_graph
+from eastwest.fabric.symmetry import number_values, refine, representatives
+from eastwest.fabric.tables import SWITCHES, Fabric, LinkKind, NodeKind, numbers_among
 
 
 class FaultKind(StrEnum):
     """Which part fails."""
 
     NIC = "nic"
+    SERVER_OPTIC = "server_optic"
     SERVER_LINK = "server_link"
     DIRECT_LINK = "direct_link"
     LEAF = "leaf"
+    SWITCH_OPTIC = "switch_optic"
     LEAF_SPINE_LINK = "leaf_spine_link"
     SPINE = "spine"
     SPINE_CORE_LINK = "spine_core_link"
@@ -104,9 +104,8 @@ def without(fabric: Fabric, lost: Ints) -> Fabric:
     """The fabric with the links `lost` (n,) gone and their ports free; nothing else is changed or judged again."""
     alive = np.ones(len(fabric.links), bool)
     alive[lost] = False
-    number = np.where(alive, np.cumsum(alive) - 1, -1)
     ports = fabric.ports.copy()
-    ports["link"] = np.where(ports["link"] >= 0, number[ports["link"]], -1)
+    ports["link"] = np.where(ports["link"] >= 0, numbers_among(alive)[ports["link"]], -1)
     return replace(fabric, links=fabric.links[alive], ports=ports)
 
 
@@ -123,9 +122,12 @@ def faults_of(fabric: Fabric, stress: Stress | None = None, classes: Ints | None
         found[kind] = list(_switches(fabric, kind, node_kind, classes, stress))
     for kind, link_kind in LINK_FAULTS.items():
         found[kind] = list(_links(fabric, kind, link_kind, classes, stress))
+    for optic in lost_optics(fabric, classes, stress.links):
+        kind = FaultKind.SERVER_OPTIC if optic.is_at_server else FaultKind.SWITCH_OPTIC
+        found.setdefault(kind, []).append(Fault(kind, optic.subject, optic.links, optic.alike, optic.population))
     found[FaultKind.PLANE] = list(_planes(fabric))
     found[FaultKind.ROOM_PATH] = list(_room_paths(fabric))
-    return tuple(fault for kind in FaultKind for fault in found[kind])
+    return tuple(fault for kind in FaultKind for fault in found.get(kind, ()))
 
 
 def switch_classes(fabric: Fabric) -> Ints:
@@ -143,16 +145,6 @@ def switch_classes(fabric: Fabric) -> Ints:
     return classes
 
 
-def _chosen(classes: Ints, stress: Floats) -> Iterator[tuple[int, int]]:
-    """Index of the most stressed member (the first of equals) and size of each class, the most populous first."""
-    if len(classes) == 0:
-        return
-    order = np.lexsort((np.arange(len(classes)), -stress, classes))
-    _, first, counts = np.unique(classes[order], return_index=True, return_counts=True)
-    for at in np.argsort(-counts, kind="stable")[:MOST_CLASSES]:
-        yield int(order[first[at]]), int(counts[at])
-
-
 def _nics(fabric: Fabric, classes: Ints, stress: Stress) -> Iterator[Fault]:
     """NICs with all their ports, by the leaves that they lead to."""
     table = server_links(fabric)
@@ -162,7 +154,7 @@ def _nics(fabric: Fabric, classes: Ints, stress: Stress) -> Iterator[Fault]:
     leaf = np.where(link >= 0, classes[fabric.links["b"][link]], -1)
     load = np.where(link >= 0, stress.links[link], 0.0).max(axis=1, initial=0.0)
     servers = fabric.nodes_of(NodeKind.SERVER)
-    for at, alike in _chosen(number_values(*leaf.T), load):
+    for at, alike in representatives(number_values(*leaf.T), load):
         server, nic = divmod(int(there[at]), fabric.nics_per_server)
         subject = f"{fabric.names[int(servers[server])]}:nic{nic}"
         yield Fault(FaultKind.NIC, subject, link[at][link[at] >= 0], alike, len(there))
@@ -170,7 +162,7 @@ def _nics(fabric: Fabric, classes: Ints, stress: Stress) -> Iterator[Fault]:
 
 def _switches(fabric: Fabric, kind: FaultKind, node_kind: NodeKind, classes: Ints, stress: Stress) -> Iterator[Fault]:
     nodes = fabric.nodes_of(node_kind)
-    for at, alike in _chosen(classes[nodes], stress.nodes[nodes]):
+    for at, alike in representatives(classes[nodes], stress.nodes[nodes]):
         node = int(nodes[at])
         yield Fault(kind, fabric.names[node], _links_at(fabric, node), alike, len(nodes))
 
@@ -192,7 +184,7 @@ def _links(fabric: Fabric, kind: FaultKind, link_kind: LinkKind, classes: Ints, 
     if len(rows) == 0:
         return
     load = stress.links[links] + stress.nodes[rows["a"]] + stress.nodes[rows["b"]]
-    for at, alike in _chosen(number_values(classes[rows["a"]], classes[rows["b"]], rows["rate_bps"]), load):
+    for at, alike in representatives(number_values(classes[rows["a"]], classes[rows["b"]], rows["rate_bps"]), load):
         a, b = fabric.names[int(rows["a"][at])], fabric.names[int(rows["b"][at])]
         yield Fault(kind, f"{a} - {b}", links[at : at + 1].astype(np.int64), alike, len(links))
 
@@ -245,22 +237,6 @@ def _parts(fabric: Fabric, kinds: list[LinkKind]) -> Ints:
     """(n_nodes,) int64 number of the part of each node when only links of `kinds` join nodes."""
     mine = np.isin(fabric.links["kind"], [int(kind) for kind in kinds])
     return components(len(fabric.nodes), fabric.links["a"][mine], fabric.links["b"][mine])
-
-
-def components(n: int, a: NDArray[np.integer], b: NDArray[np.integer]) -> Ints:
-    """(n,) int64 number from 0 of the connected part of each of `n` nodes joined by edges `a`, `b`."""
-    label = np.arange(n, dtype=np.int64)
-    while True:
-        before = label.copy()
-        low = np.minimum(label[a], label[b])
-        np.minimum.at(label, a, low)
-        np.minimum.at(label, b, low)
-        label = label[label]
-        if np.array_equal(before, label):
-            break
-    _, number = np.unique(label, return_inverse=True)
-    found: Ints = number.reshape(-1).astype(np.int64)
-    return found
 
 
 def rate_left(cut: Cut, fabric: Fabric, lost: Ints) -> Floats:

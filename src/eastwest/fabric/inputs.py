@@ -121,6 +121,11 @@ class FabricInputs:
         return self.server.nic_rate_bps // self.links_per_nic
 
     @property
+    def nics_per_cage(self) -> int:
+        """NICs that share a cage on the server, where each has one port."""
+        return self.server.nics_per_cage if self.links_per_nic == 1 else 1
+
+    @property
     def nic_lanes_known(self) -> bool:
         """Whether a data sheet gives the NIC's lanes; a NIC that is only a rate is labelled by that rate."""
         return self.server.nic_label != f"{format_port_rate(self.server.nic_rate_bps)} NIC"

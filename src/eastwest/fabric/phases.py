@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eastwest.fabric import capacity
-from eastwest.fabric.faults import components
-from eastwest.fabric.ports import TIER_OF_KIND
-from eastwest.fabric.routing import Ints
-from eastwest.fabric.tables import Fabric, LinkKind, NodeKind, TierPorts
+from eastwest.fabric.ports import count_ports
+from eastwest.fabric.routing import components
+from eastwest.fabric.tables import TIER_OF_KIND, Fabric, LinkKind, NodeKind, TierPorts, numbers_among
 
 Marks = NDArray[np.bool_]
 
@@ -84,9 +83,9 @@ def _has_pods_to_join(fabric: Fabric, there: Marks, alive: Marks) -> bool:
 
 def _cut_out(fabric: Fabric, there: Marks, alive: Marks) -> Fabric:
     """The fabric of those nodes and links, numbered anew."""
-    node, link = _numbers(there), _numbers(alive)
+    node, link = numbers_among(there), numbers_among(alive)
     keep = there[fabric.ports["node"]]
-    port = _numbers(keep)
+    port = numbers_among(keep)
     nodes, links, ports = fabric.nodes[there], fabric.links[alive], fabric.ports[keep]
     for side in ("a", "b"):
         links[side], links[f"{side}_port"] = node[links[side]], port[links[f"{side}_port"]]
@@ -108,20 +107,13 @@ def _cut_out(fabric: Fabric, there: Marks, alive: Marks) -> Fabric:
     )
 
 
-def _numbers(marks: Marks) -> Ints:
-    """(n,) int64 number of each marked row among the marked ones, -1 for the others."""
-    found: Ints = np.where(marks, np.cumsum(marks) - 1, -1).astype(np.int64)
-    return found
-
-
 def _tier_ports(fabric: Fabric, nodes: NDArray[np.void], ports: NDArray[np.void]) -> dict[str, TierPorts]:
     """Ports used and free of the tiers that the design has."""
     kind = nodes["kind"][ports["node"]]
-    found = {}
+    found: dict[str, TierPorts] = {}
     for member, tier in TIER_OF_KIND.items():
         if tier in fabric.tier_ports:
-            link = ports["link"][kind == member]
-            found[tier] = TierPorts(int(np.count_nonzero(link >= 0)), int(np.count_nonzero(link < 0)))
+            found[tier] = count_ports(ports[kind == member])
     return found
 
 

@@ -15,11 +15,9 @@ from numpy.typing import NDArray
 
 from eastwest.fabric.capacity import parts_at
 from eastwest.fabric.draft import NO_SWITCH, Draft, Ints
-from eastwest.fabric.tables import PORT_DTYPE, NodeKind, TierPorts
+from eastwest.fabric.tables import PORT_DTYPE, TIER_OF_KIND, NodeKind, TierPorts
 from eastwest.finding import Finding
 from eastwest.spec.resolve import SwitchFacts
-
-TIER_OF_KIND = {NodeKind.LEAF: "leaf", NodeKind.SPINE: "spine", NodeKind.CORE: "core"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,9 +46,9 @@ class _Ends:
     parts: Ints
 
 
-def allot(draft: Draft, nic_lane_rate_bps: int) -> PortPlan:
+def allot(draft: Draft, nic_lane_rate_bps: int, nics_per_cage: int = 1) -> PortPlan:
     """Ports for every link of a draft, in the order of its links; links without a port at both ends are dropped and
-    reported.
+    reported; so many NICs of a server share a cage.
     """
     nodes, links, switch_of = draft.nodes(), draft.links(), draft.switch_of()
     ends = _ends(links, switch_of, draft.switches)
@@ -62,7 +60,8 @@ def allot(draft: Draft, nic_lane_rate_bps: int) -> PortPlan:
         keep[ends.link[over]] = False
         links = links[keep]
         ends = _ends(links, switch_of, draft.switches)
-    ports = _port_rows(nodes, links, ends, switch_of, draft.switches, nic_lane_rate_bps)
+    hosts = _host_rows(nodes, np.flatnonzero(switch_of == NO_SWITCH), ends, nic_lane_rate_bps, nics_per_cage)
+    ports = _port_rows(nodes, links, ends, switch_of, draft.switches, hosts)
     return PortPlan(nodes, ports, links, _by_tier(nodes, ports), findings)
 
 
@@ -125,12 +124,12 @@ def _port_rows(
     ends: _Ends,
     switch_of: Ints,
     switches: list[SwitchFacts],
-    nic_lane_rate_bps: int,
+    hosts: tuple[NDArray[np.void], Ints],
 ) -> NDArray[np.void]:
     """All ports, used and free, in the order of the nodes; numbers the nodes' port ranges and gives the links their
     ports.
     """
-    blocks = [_host_rows(np.flatnonzero(switch_of == NO_SWITCH), ends, nic_lane_rate_bps)]
+    blocks = [hosts]
     blocks += [_switch_rows(np.flatnonzero(switch_of == number), ends, facts) for number, facts in enumerate(switches)]
     ports = np.concatenate([rows for rows, _ in blocks])
     end_of_row = np.concatenate([found for _, found in blocks])
@@ -148,13 +147,21 @@ def _port_rows(
     return ports
 
 
-def _host_rows(hosts: Ints, ends: _Ends, lane_rate_bps: int) -> tuple[NDArray[np.void], Ints]:
-    """Ports of servers, controllers and boxes: one a link, each its own cage."""
+def _host_rows(
+    nodes: NDArray[np.void], hosts: Ints, ends: _Ends, lane_rate_bps: int, nics_per_cage: int
+) -> tuple[NDArray[np.void], Ints]:
+    """Ports of servers, controllers and boxes: one a link, each its own cage but where NICs of a server share one."""
     end = np.flatnonzero(np.isin(ends.node, hosts))
     rows = np.zeros(len(end), PORT_DTYPE)
-    rows["node"], rows["number"], rows["cage"] = ends.node[end], ends.whole[end], ends.whole[end]
+    rows["node"] = ends.node[end]
+    rows["number"] = rows["whole"] = rows["cage"] = ends.whole[end]
     rows["rate_bps"] = ends.rate_bps[end]
     rows["lane_rate_bps"] = np.minimum(lane_rate_bps, ends.rate_bps[end])
+    if nics_per_cage > 1:
+        shared = nodes["kind"][rows["node"]] == NodeKind.SERVER
+        lanes = -(-rows["rate_bps"] // np.maximum(1, rows["lane_rate_bps"]))
+        rows["lane"] = np.where(shared, rows["number"] % nics_per_cage * lanes, 0)
+        rows["cage"] = np.where(shared, rows["number"] // nics_per_cage, rows["number"])
     return rows, end
 
 
@@ -174,7 +181,7 @@ def _switch_rows(mine: Ints, ends: _Ends, facts: SwitchFacts) -> tuple[NDArray[n
     rows["rate_bps"] = np.repeat(rate.ravel(), flat)
     rows["lane_rate_bps"] = np.minimum(facts.lane_rate_bps, rows["rate_bps"])
     lanes, per_cage = max(1, facts.port_rate_bps // facts.lane_rate_bps), max(1, facts.ports_per_cage)
-    rows["cage"] = whole // per_cage
+    rows["whole"], rows["cage"] = whole, whole // per_cage
     rows["lane"] = whole % per_cage * lanes + part * (lanes // np.maximum(1, np.repeat(flat, flat)))
     end_of_row = np.full(len(rows), -1, np.int64)
     start_of_node = np.cumsum(parts.sum(axis=1)) - parts.sum(axis=1)
@@ -197,11 +204,21 @@ def _port_sizes(row: Ints, whole: Ints, parts: Ints, rate_bps: Ints, n: int, fac
 
 
 def _by_tier(nodes: NDArray[np.void], ports: NDArray[np.void]) -> dict[str, TierPorts]:
-    """Logical ports used and free, by tier of switches."""
+    """Ports used and free, by tier of switches."""
     kind = nodes["kind"][ports["node"]]
-    tiers = {}
+    tiers: dict[str, TierPorts] = {}
     for member, tier in TIER_OF_KIND.items():
-        mine = ports["link"][kind == member]
+        mine = ports[kind == member]
         if len(mine) or member is not NodeKind.CORE:
-            tiers[tier] = TierPorts(int(np.count_nonzero(mine >= 0)), int(np.count_nonzero(mine < 0)))
+            tiers[tier] = count_ports(mine)
     return tiers
+
+
+def count_ports(ports: NDArray[np.void]) -> TierPorts:
+    """Ports of the data sheet, used and free, of rows that stand in the order of node and port."""
+    if len(ports) == 0:
+        return TierPorts(0, 0)
+    node, whole = ports["node"], ports["whole"]
+    start = np.flatnonzero(np.r_[True, (node[1:] != node[:-1]) | (whole[1:] != whole[:-1])])
+    used = int(np.count_nonzero(np.maximum.reduceat(ports["link"], start) >= 0))
+    return TierPorts(used, len(start) - used)

@@ -11,6 +11,7 @@ from eastwest.decision import Alternative, Decision
 from eastwest.fabric import capacity
 from eastwest.fabric.inputs import FabricInputs
 from eastwest.fabric.reasons_core import core_decisions
+from eastwest.fabric.rooms import links_at_rooms
 from eastwest.fabric.shape import ONE_TIER, THREE_TIERS, TWO_TIERS, ClosShape, shape_of
 from eastwest.units import format_port_rate, format_ratio
 
@@ -238,7 +239,10 @@ def _where_it_ends(inputs: FabricInputs, shape: ClosShape, values: dict[str, Any
     """The most GPUs of these switches in these tiers."""
     most = shape.max_servers * inputs.server.gpus
     because = "where two tiers of these switches end: one link between each leaf and each spine, all spine ports used"
-    formula = "rooms * floor(spine_ports * spine_parts / leaves_per_group) * servers_per_group * gpus_per_server"
+    formula = (
+        "sum over rooms of floor((spine_ports - kept_ports) * spine_parts / leaves_per_group) * servers_per_group * "
+        "gpus_per_server"
+    )
     more: tuple[Alternative, ...] = (
         Alternative("three tiers", "pods joined by cores: more switches a GPU, more hops"),
     )
@@ -250,10 +254,27 @@ def _where_it_ends(inputs: FabricInputs, shape: ClosShape, values: dict[str, Any
         )
     elif shape.tiers == THREE_TIERS:
         because = "where three tiers of these switches end: one link between each spine and each core of its set"
-        formula = "rooms * core_ports * core_parts * servers of a full pod * gpus_per_server"
+        formula = "sum over rooms of (core_ports - kept_ports) * core_parts * servers_of_a_full_pod * gpus_per_server"
         full = shape.full_pod_servers(shape.largest)
         values, more = values | {"core_ports": inputs.core.ports, "servers_of_a_full_pod": full}, ()
+    if shape.tiers > ONE_TIER:
+        values = values | {"kept_ports": _kept_ports(inputs, shape)}
+    if any(limit is not None for limit in shape.room_limits):
+        because += "; no more servers in a room than its room links carry at the wished ratio"
+        formula += ", at most wish * rate of the room link / NIC rate of a server in its smaller room"
+        named = {f"most_servers_{inputs.rooms[i]}": n for i, n in enumerate(shape.room_limits) if n is not None}
+        values = values | named
     return Decision("fabric.max_gpus", most, "GPUs", because, formula, values, alternatives=more)
+
+
+def _kept_ports(inputs: FabricInputs, shape: ClosShape) -> int:
+    """Ports of a topmost switch that no link from below may take, in the room that keeps most: spares, room links."""
+    tier = "core" if shape.tiers == THREE_TIERS else "spine"
+    crossing, parts = links_at_rooms(inputs, tier)
+    spares, uplinks = inputs.spares.get(tier, 0), shape.split.uplinks
+    tops = [max(1, room.spread.spines * room.spread.up if tier == "core" else uplinks) for room in shape.rooms]
+    kept = [capacity.Kept(spares, n, parts).ports(top) for n, top in zip(crossing, tops, strict=True)]
+    return max(kept, default=spares)
 
 
 def _rate_reason(rate_bps: int, chosen_bps: int) -> str:

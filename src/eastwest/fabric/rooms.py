@@ -16,6 +16,8 @@ from eastwest.fabric.tables import LinkKind, NodeKind, RoomLink
 from eastwest.spec.hosts import RoomLinkWish
 from eastwest.spec.resolve import SwitchFacts
 
+RATIO_TOLERANCE = 1e-9  # of a whole number of servers
+
 
 def links_at_rooms(inputs: FabricInputs, tier: str) -> tuple[list[int], int]:
     """Room links that end in each room, per plane, and how many of them one port of the topmost tier carries."""
@@ -64,6 +66,36 @@ def rate_through(wish: RoomLinkWish) -> int:
     """Bit/s that a room link lets through: its cables together, or the least limit of a box in its path."""
     limits = [box.rate_limit_bps for box in wish.boxes if box.rate_limit_bps is not None]
     return min([wish.count * wish.rate_bps, *limits])
+
+
+def rate_between(wishes: tuple[RoomLinkWish, ...], wish: RoomLinkWish) -> int:
+    """Bit/s that all room links between the two rooms of `wish` let through together."""
+    return sum(rate_through(other) for other in wishes if set(other.between) == set(wish.between))
+
+
+def share_between(links: tuple[RoomLink, ...], link: RoomLink) -> float:
+    """Share of the bytes between its two rooms that a room link carries: ECMP takes all their cables alike."""
+    return link.n_links / sum(other.n_links for other in links if set(other.rooms) == set(link.rooms))
+
+
+def room_limits(inputs: FabricInputs, servers: list[int]) -> tuple[int | None, ...]:
+    """Most servers of each room at the wished ratio of its room links; None where nothing is wished.
+
+    The links between two rooms are judged together, against the smaller of the rooms (the later one of equals), so
+    that room ends at floor(wish * rate_bps of the links / (nics * nic_rate_bps)); one that has more already ends at
+    what it has.
+    """
+    limits: list[int | None] = [None] * len(inputs.rooms)
+    nic_bps = inputs.server.nics * inputs.server.nic_rate_bps
+    for wish in inputs.room_links:
+        if wish.oversubscription_ratio is None or not set(wish.between) <= set(inputs.rooms):
+            continue
+        first, last = sorted(inputs.rooms.index(name) for name in wish.between)
+        room = first if servers[first] < servers[last] else last
+        rate_bps = rate_between(inputs.room_links, wish)
+        most = max(servers[room], int(wish.oversubscription_ratio * rate_bps / nic_bps + RATIO_TOLERANCE))
+        limits[room] = most if limits[room] is None else min(most, limits[room] or most)
+    return tuple(limits)
 
 
 def link_name(wish: RoomLinkWish) -> str:

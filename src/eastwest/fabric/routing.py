@@ -137,8 +137,14 @@ def server_links(fabric: Fabric) -> Ints:
 
 def unreachable_servers(fabric: Fabric) -> Ints:
     """Servers that the first server cannot reach over any of its NICs, switches and boxes."""
-    label = np.arange(len(fabric.nodes))
-    a, b = fabric.links["a"], fabric.links["b"]
+    part = components(len(fabric.nodes), fabric.links["a"], fabric.links["b"])
+    servers = fabric.nodes_of(NodeKind.SERVER)
+    return servers[part[servers] != part[servers[0]]] if len(servers) else servers
+
+
+def components(n: int, a: NDArray[np.integer], b: NDArray[np.integer]) -> Ints:
+    """(n,) int64 number from 0 of the connected part of each of `n` nodes joined by edges `a`, `b`."""
+    label = np.arange(n, dtype=np.int64)
     while True:
         before = label.copy()
         low = np.minimum(label[a], label[b])
@@ -147,8 +153,9 @@ def unreachable_servers(fabric: Fabric) -> Ints:
         label = label[label]
         if np.array_equal(before, label):
             break
-    servers = fabric.nodes_of(NodeKind.SERVER)
-    return servers[label[servers] != label[servers[0]]] if len(servers) else servers
+    _, number = np.unique(label, return_inverse=True)
+    found: Ints = number.reshape(-1).astype(np.int64)
+    return found
 
 
 def ecmp_groups(fabric: Fabric) -> Ints:

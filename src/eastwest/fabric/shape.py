@@ -9,15 +9,16 @@ that cores join. Every room and every plane is its own Clos.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 import numpy as np
 
 from eastwest.fabric import capacity
 from eastwest.fabric.capacity import Climb, CoreSpread, Kept, LeafSplit, Spread
+from eastwest.fabric.controllers import groups_short, servers_given_up
 from eastwest.fabric.inputs import FabricInputs
-from eastwest.fabric.rooms import links_at_rooms
+from eastwest.fabric.rooms import links_at_rooms, room_limits
 
 ONE_TIER, TWO_TIERS, THREE_TIERS = 1, 2, 3
 
@@ -76,6 +77,8 @@ class ClosShape:
     core_rate_bps: int
     pods_limit: int | None
     goal_fits: bool
+    room_limits: tuple[int | None, ...] = ()
+    given_up: int = 0  # servers that controllers displace when all ports are taken
 
     @property
     def tiers(self) -> int:
@@ -118,14 +121,29 @@ class ClosShape:
         return sum(self.leaves) + sum(room.spines + room.cores for room in self.rooms)
 
     @property
+    def port_servers(self) -> int:
+        """Servers when every room is full: as many as the ports of its switches take."""
+        return sum(self.full_pod_servers(room) * room.most_pods for room in self.rooms) - self.given_up
+
+    @property
     def max_servers(self) -> int:
-        """Servers when every room is full."""
-        return sum(self.full_pod_servers(room) * room.most_pods for room in self.rooms)
+        """Servers when every room is full, or at the wished ratio of its room links."""
+        full = [self.full_pod_servers(room) * room.most_pods for room in self.rooms]
+        limits = self.room_limits or (None,) * len(full)
+        wished = sum(most if limit is None else min(most, limit) for most, limit in zip(full, limits, strict=True))
+        return min(wished, self.port_servers)
 
     def full_pod_servers(self, room: RoomShape) -> int:
         """Servers of one pod when it is full, or of a room in two tiers."""
         full = room.most_leaves // self.leaves_per_group * self.split.servers
-        return full if self.pods_limit is None else min(full, self.pods_limit)
+        if self.pods_limit is None:
+            return full
+        return min(full, max(1, self.pods_limit // self.split.servers) * self.split.servers)
+
+    @property
+    def pod_shortfall(self) -> int:
+        """Servers that a full pod holds below the wished number, since leaf groups are not cut."""
+        return 0 if self.pods_limit is None else max(0, self.pods_limit - self.full_pod_servers(self.largest))
 
     @property
     def largest(self) -> RoomShape:
@@ -156,13 +174,16 @@ def _flat_shape(inputs: FabricInputs, wish: ClosWish) -> ClosShape:
     links = ceil(inputs.links_per_plane / wish.leaves_per_group)
     most = inputs.servers_per_leaf
     split = capacity.flat_leaf(inputs.leaf, inputs.nic_port_rate_bps, links, most, inputs.spare_ports)
-    rooms = []
+    rooms: list[RoomShape] = []
     for servers in _servers_by_room(inputs):
         groups = ceil(servers / split.servers)
-        spread = Spread(0, 0, 0, groups <= 1)
+        short = groups_short(inputs, split, wish.leaves_per_group, groups, 0) if not rooms else 0
+        spread = Spread(0, 0, 0, groups + short <= 1)
         rooms.append(RoomShape(servers, (groups,), spread, None, wish.leaves_per_group, 1))
-    goal_fits = inputs.growth_servers <= split.servers * len(rooms)
-    return ClosShape(wish, split, tuple(rooms), links, 0, None, goal_fits)
+    full = split.servers * len(rooms)
+    given_up = servers_given_up(inputs, split, wish.leaves_per_group * len(rooms), full)
+    goal_fits = inputs.growth_servers <= full - given_up
+    return ClosShape(wish, split, tuple(rooms), links, 0, None, goal_fits, (), given_up)
 
 
 def _servers_by_room(inputs: FabricInputs) -> list[int]:
@@ -178,7 +199,14 @@ def _shape_at(inputs: FabricInputs, wish: ClosWish, up_rate_bps: int) -> ClosSha
     shapes = [_shape_of_split(inputs, wish, split, rate) for split in splits for rate in _core_rates(inputs, wish)]
     return min(
         shapes,
-        key=lambda shape: (not shape.fits, not shape.goal_fits, shape.n_switches, shape.n_pods, -shape.split.servers),
+        key=lambda shape: (
+            not shape.fits,
+            not shape.goal_fits,
+            shape.pod_shortfall,
+            shape.n_switches,
+            shape.n_pods,
+            -shape.split.servers,
+        ),
     )
 
 
@@ -187,7 +215,10 @@ def _splits(inputs: FabricInputs, wish: ClosWish, up_rate_bps: int) -> list[Leaf
     links = ceil(inputs.links_per_plane / wish.leaves_per_group)
     fixed = (links, inputs.leaf_oversubscription)
     nic_bps, spare = inputs.nic_port_rate_bps, inputs.spare_ports
-    widest = capacity.split_leaf(inputs.leaf, nic_bps, up_rate_bps, *fixed, inputs.servers_per_leaf, spare)
+    most = inputs.servers_per_leaf
+    if wish.tiers == THREE_TIERS and inputs.servers_per_pod:
+        most = min(most or inputs.servers_per_pod, inputs.servers_per_pod)
+    widest = capacity.split_leaf(inputs.leaf, nic_bps, up_rate_bps, *fixed, most, spare)
     if widest.servers == inputs.servers_per_leaf:
         return [widest]
     step = wish.servers_step if widest.servers >= wish.servers_step else 1
@@ -208,19 +239,38 @@ def _core_rates(inputs: FabricInputs, wish: ClosWish) -> tuple[int, ...]:
 def _shape_of_split(inputs: FabricInputs, wish: ClosWish, split: LeafSplit, core_rate_bps: int) -> ClosShape:
     """Leaves, spines and cores of every room for one split of a leaf."""
     servers = _servers_by_room(inputs)
-    crossing, room_parts = links_at_rooms(inputs, "core" if wish.tiers == THREE_TIERS else "spine")
-    rooms = []
-    for room, n in enumerate(servers):
-        top = Kept(inputs.spares.get("core" if core_rate_bps else "spine", 0), crossing[room], room_parts)
-        groups = ceil(n / split.servers)
-        build = _room_of_pods if core_rate_bps else _room_of_one_pod
-        rooms.append(build(inputs, wish, split, n, groups, core_rate_bps, top, room))
+    rooms = _rooms_of_split(inputs, wish, split, core_rate_bps)
     links = ceil(inputs.links_per_plane / wish.leaves_per_group)
     goal = max(inputs.growth_servers, inputs.n_servers) / max(1, inputs.n_servers)
     limit = inputs.servers_per_pod if wish.tiers == THREE_TIERS else None
-    shape = ClosShape(wish, split, tuple(rooms), links, core_rate_bps, limit, True)
+    shape = ClosShape(wish, split, rooms, links, core_rate_bps, limit, True)
+    leaves = sum(room.most_leaves * room.most_pods for room in rooms)
+    given_up = servers_given_up(inputs, split, leaves, shape.port_servers)
     goal_fits = all(ceil(n * goal) <= _most(shape, room) for n, room in zip(servers, rooms, strict=True))
-    return ClosShape(wish, split, tuple(rooms), links, core_rate_bps, limit, goal_fits)
+    goal_fits = goal_fits and inputs.growth_servers <= shape.port_servers - given_up
+    return replace(shape, goal_fits=goal_fits, room_limits=room_limits(inputs, servers), given_up=given_up)
+
+
+def _rooms_of_split(
+    inputs: FabricInputs, wish: ClosWish, split: LeafSplit, core_rate_bps: int
+) -> tuple[RoomShape, ...]:
+    """Every room; the first one with the leaf groups that controllers need beside those of its servers."""
+    crossing, room_parts = links_at_rooms(inputs, "core" if wish.tiers == THREE_TIERS else "spine")
+    build = _room_of_pods if core_rate_bps else _room_of_one_pod
+
+    def built(room: int, servers: int, more: int) -> RoomShape:
+        top = Kept(inputs.spares.get("core" if core_rate_bps else "spine", 0), crossing[room], room_parts)
+        return build(inputs, wish, split, servers, ceil(servers / split.servers) + more, core_rate_bps, top, room)
+
+    servers = _servers_by_room(inputs)
+    rooms, more = [built(room, n, 0) for room, n in enumerate(servers)], 0
+    while True:
+        uplinks, groups = max(room.spread.uplinks for room in rooms), sum(room.n_groups for room in rooms)
+        short = groups_short(inputs, split, wish.leaves_per_group, groups, uplinks)
+        if short == 0 or not rooms[0].fits:
+            return tuple(rooms)
+        more += short
+        rooms[0] = built(0, servers[0], more)
 
 
 def _most(shape: ClosShape, room: RoomShape) -> int:
@@ -265,7 +315,13 @@ def _room_of_pods(
         core = capacity.spread_spines(spread, len(sizes), inputs.core, core_rate_bps, kept) if sizes else None
         full = capacity.most_pods(inputs.core, core_rate_bps, spread.spines * spread.up, kept)
         shapes.append(RoomShape(servers, sizes, spread, core, most, full))
-    return min(shapes, key=lambda shape: (not shape.fits, shape.spines + shape.cores, len(shape.groups)))
+    return min(shapes, key=_room_order)
+
+
+def _room_order(shape: RoomShape) -> tuple[bool, int, int, int]:
+    """Fewest switches, then fewest pods; where none fits, fewest pods first, so that what is short is the core's."""
+    pods = len(shape.groups)
+    return not shape.fits, 0 if shape.fits else pods, shape.spines + shape.cores, pods
 
 
 def _pod_sizes(

@@ -97,8 +97,16 @@ def size(
         gpus, nics_per_server, nic_rate_bps, switch, gpus_per_server, oversubscription, rail_optimized, planes
     )
     _refuse(request)
-    fabric, findings = _build(request)
+    fabric, judged = _build(request)
+    findings = sort_findings([*judged, *_rounded(request, fabric)])
     return Sizing(fabric, findings, tuple(_offers(request, fabric, verdict_of(findings) != "fail")))
+
+
+def _rounded(request: Request, fabric: Fabric) -> Iterator[Finding]:
+    """The GPUs asked for do not fill the last server, which is bought whole."""
+    if fabric.n_gpus != request.gpus:
+        args = {"servers": fabric.n_servers, "each": request.gpus_per_server}
+        yield Finding("EW-FAB-043", "info", "gpus", request.gpus, fabric.n_gpus, "GPUs", args)
 
 
 def _refuse(request: Request) -> None:

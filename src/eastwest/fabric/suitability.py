@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
-from eastwest.fabric.capacity import parts_at
+from eastwest.fabric.capacity import LANE_RATES_BPS, LANES_OF_PORT, parts_at, possible_rates
 from eastwest.fabric.inputs import FabricInputs
 from eastwest.fabric.lanes import agree_lanes
 from eastwest.fabric.rooms import link_name
@@ -45,7 +45,27 @@ def judge_ports(inputs: FabricInputs, tiers: tuple[str, ...]) -> list[Finding]:
     if not tiers:
         return []
     rooms = _judge_room_ports(inputs, tiers[-1]) if len(tiers) > 1 else ()
-    return [*_judge_nic_ports(inputs), *rooms, *_judge_lanes(agree_lanes(inputs), tiers)]
+    return [
+        *_judge_port_rates(inputs, tiers),
+        *_judge_nic_ports(inputs),
+        *rooms,
+        *_judge_lanes(agree_lanes(inputs), tiers),
+    ]
+
+
+def _judge_port_rates(inputs: FabricInputs, tiers: tuple[str, ...]) -> Iterator[Finding]:
+    """Switches whose ports have a rate that no number of lanes gives."""
+    for label, tier in {inputs.switches[tier].label: tier for tier in reversed(tiers)}.items():
+        switch = inputs.switches[tier]
+        if not possible_rates(switch):
+            near = sorted(LANE_RATES_BPS[-1] * lanes for lanes in LANES_OF_PORT)
+            rate = switch.port_rate_bps
+            yield _no_such_rate(label, rate, tuple(near), f"fabric.{tier}")
+
+
+def _no_such_rate(subject: str, rate_bps: int, possible: tuple[int, ...], path: str) -> Finding:
+    args = {"rate": format_port_rate(rate_bps), "rates": ", ".join(format_port_rate(rate) for rate in possible)}
+    return Finding("EW-FAB-046", "error", subject, possible[-1], rate_bps, "bit/s", args, path=path)
 
 
 def _judge_servers(inputs: FabricInputs) -> Iterator[Finding]:
@@ -82,11 +102,12 @@ def _shared_port(group: ServerFacts, payload_bps: float, path: str) -> Finding:
 
 
 def _beyond_slot(group: ServerFacts, payload_bps: float, path: str) -> Finding:
-    generation = group.pcie_generation or 0
+    """Raw and payload of all PCIe functions of the NIC together."""
+    generation, functions = group.pcie_generation or 0, group.pcie_functions
     args = {
         "nic": format_port_rate(group.nic_rate_bps),
-        "slot": f"Gen{generation} x{group.pcie_lanes}",
-        "raw_gbps": round(slot_raw_bps(generation, group.pcie_lanes) / GIGA),
+        "slot": f"{f'{functions} x ' if functions > 1 else ''}Gen{generation} x{group.pcie_lanes}",
+        "raw_gbps": round(functions * slot_raw_bps(generation, group.pcie_lanes) / GIGA),
         "payload_gbps": round(payload_bps / GIGA),
         "max_payload": group.max_payload_bytes,
     }
@@ -105,6 +126,8 @@ def _judge_nic_ports(inputs: FabricInputs) -> Iterator[Finding]:
         args = {"nic": format_port_rate(nic_bps), "port": format_port_rate(port_bps), "leaf": inputs.leaf.label}
         name, path = inputs.server.name, "servers[0].nic.rate"
         yield Finding("EW-FAB-005", "error", name, port_bps, nic_bps, "bit/s", args, path=path)
+    elif (rates := possible_rates(inputs.leaf)) and nic_bps not in rates:
+        yield _no_such_rate(f"NIC port on {inputs.leaf.label}", nic_bps, rates, "servers[0].nic.rate")
 
 
 def _judge_room_ports(inputs: FabricInputs, tier: str) -> Iterator[Finding]:
@@ -117,6 +140,9 @@ def _judge_room_ports(inputs: FabricInputs, tier: str) -> Iterator[Finding]:
             args = {"link": rate, "port": port, "spine": switch.label}
             path = f"room_links[{index}].rate"
             yield Finding("EW-FAB-021", "error", link_name(link), port_bps, link.rate_bps, "bit/s", args, path=path)
+        elif (rates := possible_rates(switch)) and link.rate_bps not in rates:
+            subject = f"{link_name(link)} on {switch.label}"
+            yield _no_such_rate(subject, link.rate_bps, rates, f"room_links[{index}].rate")
 
 
 def _judge_lanes(inputs: FabricInputs, tiers: tuple[str, ...]) -> Iterator[Finding]:

@@ -11,15 +11,30 @@ Source: equitable partitions and colour refinement, McKay and Piperno 2014, sect
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
-from eastwest.fabric.routing import Ints, SwitchGraph
+from eastwest.fabric.routing import Floats, Ints, SwitchGraph
 
 Words = NDArray[np.uint64]
 _STEP = np.uint64(0x9E3779B97F4A7C15)  # splitmix64 (Steele, Lea, Flood 2014): 64-bit words without visible structure
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
+
+
+MOST_CLASSES = 6  # classes of one kind that are looked at, the most populous first; regular fabrics have one to three
+
+
+def representatives(classes: Ints, stress: Floats) -> Iterator[tuple[int, int]]:
+    """Index of the most stressed member (the first of equals) and size of each class, the most populous first."""
+    if len(classes) == 0:
+        return
+    order = np.lexsort((np.arange(len(classes)), -stress, classes))
+    _, first, counts = np.unique(classes[order], return_index=True, return_counts=True)
+    for at in np.argsort(-counts, kind="stable")[:MOST_CLASSES]:
+        yield int(order[first[at]]), int(counts[at])
 
 
 def number_values(*columns: NDArray[np.generic]) -> Ints:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from eastwest.decision import Decision
 from eastwest.finding import Finding
 from eastwest.spec.hosts import BoxWish
+from eastwest.spec.resolve import TierName
 from eastwest.spec.switches import PlaneBy
 
 
@@ -76,6 +77,7 @@ PORT_DTYPE = np.dtype(
     [
         ("node", np.int32),
         ("number", np.int32),  # logical port on the node, from 0
+        ("whole", np.int32),  # port of the data sheet that it is a part of, from 0
         ("cage", np.int32),  # physical cage, from 0
         ("lane", np.int16),  # first lane inside the cage
         ("rate_bps", np.int64),
@@ -97,6 +99,16 @@ LINK_DTYPE = np.dtype(
         ("medium", np.int8),  # index into Fabric.media
     ]
 )
+
+
+SWITCHES = (NodeKind.LEAF, NodeKind.SPINE, NodeKind.CORE)
+TIER_OF_KIND: Mapping[NodeKind, TierName] = {NodeKind.LEAF: "leaf", NodeKind.SPINE: "spine", NodeKind.CORE: "core"}
+
+
+def numbers_among(marks: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """(n,) int64 number of each marked row among the marked ones, -1 for the others."""
+    found: NDArray[np.int64] = np.where(marks, np.cumsum(marks) - 1, -1).astype(np.int64)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +141,9 @@ class RoomLink:
 
 @dataclass(frozen=True, slots=True)
 class TierPorts:
-    """Ports of one tier, over all its switches."""
+    """Ports of one tier as the data sheet counts them, over all its switches; one that is broken out is used as soon as
+    one part of it is.
+    """
 
     used: int
     free: int

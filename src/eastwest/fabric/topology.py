@@ -7,8 +7,10 @@ from dataclasses import replace
 from eastwest.fabric.families import FAMILIES
 from eastwest.fabric.inputs import inputs_of
 from eastwest.fabric.routing import unreachable_servers
+from eastwest.fabric.spare_ports import refuse_spares
 from eastwest.fabric.suitability import judge_site
 from eastwest.fabric.tables import Fabric
+from eastwest.fabric.wishes import judge_wishes
 from eastwest.finding import Finding, sort_findings
 from eastwest.spec.site import Site
 
@@ -19,13 +21,20 @@ SHORT_OF_PORTS = ("EW-FAB-001", "EW-FAB-002", "EW-FAB-028", "EW-FAB-029", "EW-FA
 def build(site: Site) -> Fabric:
     """What will exist: nodes, ports, cables, decisions and findings of the site's family.
 
-    Raises UsageError for an unknown family or model, InputError when a tier has no switch. Ports that are short do not
+    Raises UsageError for an unknown family or model, InputError when a tier has no switch or keeps more than half of
+    its ports free. Ports that are short do not
     raise: the cables without ports are left out and a finding of severity error counts them.
     """
     family = FAMILIES.get(site.fabric.family)
     inputs = inputs_of(site)
+    refuse_spares(inputs)
     fabric = family(inputs)
-    findings = [*fabric.findings, *judge_site(site, inputs, tuple(fabric.switches)), *_islands(fabric)]
+    findings = [
+        *fabric.findings,
+        *judge_site(site, inputs, tuple(fabric.switches)),
+        *judge_wishes(site, inputs, fabric),
+    ]
+    findings += _islands(fabric)
     return replace(fabric, findings=sort_findings(findings))
 
 

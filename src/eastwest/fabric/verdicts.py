@@ -5,16 +5,19 @@ not fit a leaf, growth, rooms, one switch that would do.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import ceil
 
 from eastwest.fabric import capacity
+from eastwest.fabric.controllers import controller_links, servers_given_up
 from eastwest.fabric.inputs import FabricInputs
-from eastwest.fabric.rooms import link_name, rate_through
+from eastwest.fabric.rooms import link_name, rate_between
 from eastwest.fabric.shape import ONE_TIER, THREE_TIERS, TWO_TIERS, ClosShape
 from eastwest.finding import Finding
 from eastwest.units import format_port_rate, format_ratio
 
 RATIO_TOLERANCE = 1e-9  # of comparing an oversubscription with its wish
 TOO_SMALL = {ONE_TIER: "EW-FAB-029", TWO_TIERS: "EW-FAB-002", THREE_TIERS: "EW-FAB-028"}
+LEAST_POD_SHARE = 0.5  # of a full pod's servers, below which its switches and core cables mostly wait
 NARROW_CORE = 1.5  # down:up of spines from which pods are called narrow towards one another
 
 
@@ -25,13 +28,14 @@ def judge(inputs: FabricInputs, shape: ClosShape, ratio: dict[str, float]) -> li
         *_judge_ratio(inputs, shape, ratio),
         *_judge_pods(inputs, shape, ratio),
         *_judge_leaf(inputs, shape),
+        *_judge_controllers(inputs, shape),
         *_judge_rooms(inputs, shape),
     ]
 
 
 def _judge_size(inputs: FabricInputs, shape: ClosShape) -> Iterator[Finding]:
     """More servers than the tiers hold, now or after growth."""
-    gpus, most = inputs.server.gpus, shape.max_servers
+    gpus, most = inputs.server.gpus, shape.port_servers
     if not shape.fits:
         spine, core = inputs.switches.get("spine"), inputs.switches.get("core")
         args = {
@@ -64,6 +68,17 @@ def _judge_leaf(inputs: FabricInputs, shape: ClosShape) -> Iterator[Finding]:
         yield Finding("EW-FAB-018", "info", "fabric", there, ends, "ports", args, path="fabric.leaf")
 
 
+def _judge_controllers(inputs: FabricInputs, shape: ClosShape) -> Iterator[Finding]:
+    """Leaves that are there for controllers alone, and how many servers fewer would leave them ports."""
+    needed = [ceil(room.servers / shape.split.servers) for room in shape.rooms]
+    added = (sum(room.n_groups for room in shape.rooms) - sum(needed)) * shape.leaves_per_group
+    if added > 0:
+        fewer = servers_given_up(inputs, shape.split, sum(needed) * shape.leaves_per_group, inputs.n_servers)
+        args = {"links": controller_links(inputs), "fewer": fewer}
+        leaves, path = added * inputs.planes, "fabric.controllers"
+        yield Finding("EW-FAB-051", "warning", "controllers", 0, leaves, "leaves", args, path=path)
+
+
 def _judge_pods(inputs: FabricInputs, shape: ClosShape, ratio: dict[str, float]) -> Iterator[Finding]:
     """What crosses pods is narrower than what stays inside: meant, so it is told, not refused."""
     if shape.core_rate_bps and shape.fits and ratio.get("spine", 0.0) >= NARROW_CORE:
@@ -72,6 +87,24 @@ def _judge_pods(inputs: FabricInputs, shape: ClosShape, ratio: dict[str, float])
         args = {"pod_gpus": pod_gpus, "built": format_ratio(ratio["spine"])}
         built, path = round(ratio["spine"], 4), "fabric.oversubscription.spine"
         yield Finding("EW-FAB-037", "info", "pods", 1.0, built, "down:up", args, path=path)
+    if shape.core_rate_bps and shape.fits:
+        yield from _judge_last_pods(inputs, shape)
+
+
+def _judge_last_pods(inputs: FabricInputs, shape: ClosShape) -> Iterator[Finding]:
+    """A last pod that is less than half full and is cabled to the cores as a full one."""
+    for number, room in enumerate(shape.rooms):
+        full = max(room.groups, default=0) * shape.split.servers
+        last = max(0, room.servers - sum(room.groups[:-1]) * shape.split.servers)
+        if room.core and len(room.groups) > 1 and last < full * LEAST_POD_SHARE:
+            cables = room.spread.spines * room.core.uplinks * inputs.planes
+            args = {
+                "room": inputs.rooms[number],
+                "spines": room.spread.spines * inputs.planes,
+                "cables": cables,
+                "idle": cables - ceil(cables * last / full),
+            }
+            yield Finding("EW-FAB-050", "warning", "pods", full, last, "servers", args, path="fabric.servers_per_pod")
 
 
 def _judge_rooms(inputs: FabricInputs, shape: ClosShape) -> Iterator[Finding]:
@@ -99,12 +132,15 @@ def _judge_ratio(inputs: FabricInputs, shape: ClosShape, ratio: dict[str, float]
     if shape.fits and shape.core_rate_bps and ratio.get("spine", 0.0) > wish * (1 + RATIO_TOLERANCE):
         found.append(_above_wish("spine", "spine", wish, ratio["spine"], "fabric.oversubscription.spine"))
     nic_bps = inputs.server.nics * inputs.server.nic_rate_bps
+    judged: set[tuple[frozenset[str], float]] = set()
     for number, link in enumerate(inputs.room_links):
         if link.oversubscription_ratio is None:
             continue
         rooms = [inputs.rooms.index(name) for name in link.between]
-        built = min(shape.servers[room] for room in rooms) * nic_bps / rate_through(link)
-        if built > link.oversubscription_ratio * (1 + RATIO_TOLERANCE):
+        built = min(shape.servers[room] for room in rooms) * nic_bps / rate_between(inputs.room_links, link)
+        key = frozenset(link.between), link.oversubscription_ratio
+        if built > link.oversubscription_ratio * (1 + RATIO_TOLERANCE) and key not in judged:
+            judged.add(key)
             subject, path = link_name(link), f"room_links[{number}].oversubscription"
             found.append(_above_wish(subject, "room link", link.oversubscription_ratio, built, path))
     return found

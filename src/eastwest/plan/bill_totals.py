@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eastwest.fabric.tables import Fabric, NodeKind
-from eastwest.plan.bom import GROUPS, TIERS, BomRow
+from eastwest.plan.bom import GROUPS, TIERS, BomRow, draws_unknown
 from eastwest.spec.resolve import resolve_server, switch_of_tier
 from eastwest.spec.site import Site
 
@@ -41,11 +42,14 @@ class RackPower:
 
 @dataclass(frozen=True, slots=True)
 class BillTotals:
-    """What the bill adds up to. `price` covers priced lines only; `unpriced` names the parts that it leaves out."""
+    """What the bill adds up to. `price` covers priced lines only, `power_w` those whose draw is known; `unpriced` and
+    `unpowered` (part, pieces) name the parts that they leave out.
+    """
 
     currency: str | None
     price: float | None
     unpriced: tuple[str, ...]
+    unpowered: tuple[tuple[str, int], ...]
     power_w: float
     groups: tuple[GroupTotal, ...]
     racks: RackPower
@@ -61,6 +65,7 @@ class BillTotals:
             "currency": self.currency,
             "price": self.price,
             "unpriced_parts": list(self.unpriced),
+            "unpowered_parts": [f"{n:,} x {part}" for part, n in self.unpowered],
             "power_w": self.power_w,
             "groups": [{name: getattr(row, name) for name in names} for row in self.groups],
             "racks": {name: getattr(self.racks, name) for name in RackPower.__dataclass_fields__},
@@ -80,7 +85,16 @@ def bill_totals(site: Site, fabric: Fabric, bom: Sequence[BomRow]) -> BillTotals
             groups.append(_group(name, mine, price, power_w))
     unpriced = tuple(dict.fromkeys(row.part for row in bom if row.unit_price is None and not row.included))
     currency = next((row.currency for row in bom if row.currency), None)
-    return BillTotals(currency, price, unpriced, power_w, tuple(groups), rack_power(site, fabric))
+    return BillTotals(currency, price, unpriced, _unpowered(bom), power_w, tuple(groups), rack_power(site, fabric))
+
+
+def _unpowered(bom: Sequence[BomRow]) -> tuple[tuple[str, int], ...]:
+    """Parts that draw power nobody stated, and how many of each are in use."""
+    found: Counter[str] = Counter()
+    for row in bom:
+        if draws_unknown(row):
+            found[row.part] += row.quantity
+    return tuple(found.items())
 
 
 def _sum_or_none(prices: list[float | None]) -> float | None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from eastwest.fabric.cabling import parts
+from eastwest.fabric.parts import parts
 from eastwest.fabric.tables import Fabric, NodeKind
-from eastwest.plan.part_names import CABLE_LABEL, read_part
+from eastwest.plan.part_names import CABLE_LABEL, PartName, read_part
 from eastwest.spec import catalogue
 from eastwest.spec.resolve import ServerFacts, TierName, resolve_server, switch_of_tier
 from eastwest.spec.site import Site
@@ -36,16 +36,27 @@ TIERS: tuple[tuple[TierName, NodeKind], ...] = (
     ("core", NodeKind.CORE),
 )
 LABELS_PER_CABLE = 2  # one at each end
-GROUP_OF_UNIT: dict[str, Group] = {"link": "cables", "cable": "cables", "module": "optics"}
+GROUP_OF_UNIT: dict[str, Group] = {"cable": "cables", "piece": "cables", "module": "optics"}
+SHEET_OF_CABLE = {  # medium and rate of an active cable; watts of both ends together
+    ("acc", 400 * GIGA): "acc-ndr",
+    ("acc", 800 * GIGA): "mca7j60-n",
+    ("aoc", 200 * GIGA): "aoc-200g",
+    ("aoc", 400 * GIGA): "aoc-400g",
+}
+SHEET_OF_LANES = {  # medium, rate and lanes, where they are not the usual four
+    ("sr", 200 * GIGA, 2): "mma4z00-ns400",  # the 400G module with half of its lanes lit
+    ("sr", 400 * GIGA, 8): "400g-sr8",
+}
 # The data sheet that stands for a module when only its medium, rate and ports a cage are known.
 SHEET_OF_MODULE = {
     ("dr", 100 * GIGA, 1): "100g-dr",
     ("dr", 400 * GIGA, 1): "mms4x00-ns400",
-    ("dr", 400 * GIGA, 2): "mms4x00-ns",
+    ("dr", 400 * GIGA, 2): "mms4x00-nm",
     ("dr", 800 * GIGA, 2): "1600g-2xdr4",
     ("fr", 100 * GIGA, 1): "100g-fr",
     ("fr", 200 * GIGA, 1): "200g-fr4",
     ("fr", 400 * GIGA, 1): "400g-fr4",
+    ("fr", 400 * GIGA, 2): "mms4x50-nm",
     ("lr", 100 * GIGA, 1): "100g-lr4",
     ("lr", 400 * GIGA, 1): "400g-lr4-10",
     ("sr", 100 * GIGA, 1): "100g-sr4",
@@ -54,6 +65,9 @@ SHEET_OF_MODULE = {
     ("sr", 400 * GIGA, 2): "mma4z00-ns",
     ("zr", 400 * GIGA, 1): "400g-zr",
 }
+
+
+FIBRES = {"OM4": "multimode (MM), 50/125 µm", "OS2": "single mode (SM), 9/125 µm"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +114,10 @@ def bill_of_materials(site: Site, server: ServerFacts, fabric: Fabric) -> tuple[
     """Servers, NICs, switches, optics, cables, labels and spares of the east-west network, in the order in which they
     are ordered; the side networks have their own lines (`plan.side_networks`).
     """
-    return (*_servers(site, server), *_switches(site, fabric), *_links(site, fabric))
+    return (*_servers(site, server, fabric), *_switches(site, fabric), *_links(site, fabric))
 
 
-def _servers(site: Site, server: ServerFacts) -> Iterator[BomRow]:
+def _servers(site: Site, server: ServerFacts, fabric: Fabric) -> Iterator[BomRow]:
     groups: dict[str, list[ServerFacts]] = {}
     for wish in site.servers:
         facts = resolve_server(wish)
@@ -121,9 +135,11 @@ def _servers(site: Site, server: ServerFacts) -> Iterator[BomRow]:
             "servers",
         )
     nics = sum(wish.count for wish in site.servers) * server.nics
+    each = format_port_rate(server.nic_rate_bps // fabric.links_per_nic)
+    words = f", {fabric.links_per_nic} ports of {each}" if fabric.links_per_nic > 1 else ""
     yield BomRow(
         server.nic_label,
-        "east-west NIC",
+        f"east-west NIC{words}",
         nics,
         "NIC",
         "in the servers",
@@ -159,15 +175,47 @@ def _links(site: Site, fabric: Fabric) -> Iterator[BomRow]:
 
 
 def part_power(part: str, quantity: int) -> tuple[float | None, str]:
-    """Watts of so many modules or active cables together, and the data sheet that says so; None when there is none.
+    """Watts of so many modules or active cables together, and the data sheet that says so, or the kind of a fibre; None
+    when there is none.
 
     Passive cables and fibre draw nothing. It is the module's most, not its typical draw.
     """
     read = read_part(part)
-    sheet = SHEET_OF_MODULE.get((read.medium, read.rate_bps, read.ports)) if read and read.kind == "module" else None
-    if sheet is None:
+    if read is None:
         return None, ""
-    optic = catalogue.get("optic", sheet)
-    if optic.power_w is None:
+    if read.fibre:
+        return None, FIBRES[read.fibre]
+    found = _sheet_power(read)
+    if found is None:
         return None, ""
-    return optic.power_w * quantity, f"{format_power(optic.power_w)} each, at most ({sheet})"
+    return found[0] * quantity, f"{format_power(found[0])} each, at most ({found[1]})"
+
+
+def _sheet_power(read: PartName) -> tuple[float, str] | None:
+    """Watts of one module or active cable at most, and the data sheet that says so; None when there is none."""
+    key = read.medium, read.rate_bps
+    if read.kind == "cable":
+        sheet = SHEET_OF_CABLE.get(key)
+        power_w = catalogue.get("cable", sheet).power_w if sheet else None
+    elif read.kind == "module":
+        sheet = SHEET_OF_LANES.get((*key, read.lanes)) if read.lanes else SHEET_OF_MODULE.get((*key, read.ports))
+        power_w = catalogue.get("optic", sheet).power_w if sheet else None
+    else:
+        return None
+    return (power_w, sheet) if sheet and power_w is not None else None
+
+
+def with_power(row: BomRow) -> BomRow:
+    """A line of modules or active cables with what they draw by their data sheet, unless somebody said it."""
+    power_w, source = part_power(row.part, row.quantity)
+    if power_w is None or row.power_w is not None or row.group == "spares":
+        return row
+    return replace(row, power_w=power_w, note="; ".join(text for text in (row.note, source) if text))
+
+
+def draws_unknown(row: BomRow) -> bool:
+    """Whether a line draws power that no data sheet of the catalogue tells: modules and active cables without one."""
+    if row.power_w is not None or row.included or row.group == "spares":
+        return False
+    read = read_part(row.part)
+    return read is not None and (read.kind == "module" or (read.kind == "cable" and read.medium in ("acc", "aoc")))

@@ -6,37 +6,56 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from eastwest.finding import Finding, Verdict, sort_findings, verdict_of
+from eastwest.plan.checking.agreement import agree
+from eastwest.plan.checking.decided import WORDS as MISSING_WORDS
+from eastwest.plan.checking.decided import Decided, decide
 from eastwest.plan.checking.functions import judge_functions
+from eastwest.plan.checking.next_step import next_step
 from eastwest.plan.checking.optics import OpticsVerdict, judge_optics
-from eastwest.plan.checking.pieces import judge_pieces
-from eastwest.plan.checking.ports import Short, add_up
+from eastwest.plan.checking.ports import Short, Sum, Sums, add_up
 from eastwest.plan.checking.published import judge_published
+from eastwest.plan.checking.rails import USED as USED_OF_RAILS
 from eastwest.plan.checking.rails import judge_rails
 from eastwest.plan.checking.read import Subject, read_subjects
 from eastwest.plan.checking.repairs import Repair, repairs_of
-from eastwest.plan.checking.shape import Shape, shape_of
-
-MISSING = {  # what a comparison of ports needs
-    "leaves": "leaves",
-    "down": "ports down of a leaf",
-    "up": "uplinks of a leaf",
-    "spines": "spines",
-    "spine_ports": "ports of a spine",
-    "nic_links": "GPUs, servers or NICs",
-}
+from eastwest.plan.checking.shape import shape_of
+from eastwest.plan.checking.sheet import Sheet, Unused
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedDesign:
-    """One design of the text: findings, shortages, repairs, totals of its optics, and how many checks had numbers."""
+    """One design of the text: findings, shortages, repairs, the sums that were made, totals of its optics, how many
+    checks had numbers, what keeps it from being judged, and the command that would help.
+    """
 
     subject: Subject
     findings: tuple[Finding, ...]
     short: tuple[Short, ...]
     repairs: tuple[Repair, ...]
+    sums: tuple[Sum, ...]
     optics: OpticsVerdict
-    missing: tuple[str, ...]
+    decided: Decided
     n_checks: int
+    next_step: str
+
+    @property
+    def unused(self) -> tuple[Unused, ...]:
+        """Numbers of the text that no check used; none of a published row, whose counts are judged one by one."""
+        sheet = self.subject.sheet
+        if self.subject.row is not None:
+            return ()
+        facts = tuple(Unused(f"{fact.name} {fact.value}", fact.evidence) for fact in self.decided.unused)
+        return (*sheet.unused, *facts)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Fail with an error; unknown when no check had its numbers, a needed sum could not be made, a number was left
+        unused or has two values; else warn or pass.
+        """
+        verdict = verdict_of(self.findings)
+        clashes = self.subject.sheet.clashes if self.subject.row is None else ()
+        is_open = not self.n_checks or self.decided.is_open or self.unused or clashes
+        return "unknown" if is_open and verdict != "fail" else verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +72,22 @@ class Checked:
 
     @property
     def verdict(self) -> Verdict:
-        """Fail with an error; unknown when no check had its numbers; else warn or pass."""
-        verdict = verdict_of(self.findings)
-        if verdict == "fail":
-            return verdict
-        return verdict if any(design.n_checks for design in self.designs) else "unknown"
+        """The worst of all designs; rows of a table that print no count do not make the others unknown."""
+        found = {design.verdict for design in self.designs}
+        is_table = any(design.subject.row is not None for design in self.designs)
+        if is_table and found != {"unknown"}:
+            found.discard("unknown")
+        return next((verdict for verdict in ("fail", "unknown", "warn") if verdict in found), "pass")
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Numbers that would let more be judged, of designs of which nothing could be."""
-        return tuple(dict.fromkeys(name for design in self.designs if not design.n_checks for name in design.missing))
+        """Names of the numbers that would let more be judged."""
+        return tuple(dict.fromkeys(name for design in self.designs for name in design.decided.missing))
+
+    @property
+    def next_steps(self) -> tuple[str, ...]:
+        """Commands that would help with what cannot be judged."""
+        return tuple(dict.fromkeys(d.next_step for d in self.designs if d.next_step and d.verdict == "unknown"))
 
     def as_json(self, lang: str = "en") -> dict[str, Any]:
         """The document of the command line's contract."""
@@ -72,7 +97,13 @@ class Checked:
             "findings": [finding.as_json(lang) for finding in self.findings],
             "short": [short.as_json(d.subject.name) for d in self.designs for short in d.short],
             "repairs": [repair.as_json(d.subject.name) for d in self.designs for repair in d.repairs],
-            "missing": list(self.missing) if self.verdict == "unknown" else [],
+            "missing": [MISSING_WORDS.get(name, name) for name in self.missing] if self.verdict == "unknown" else [],
+            "unused": [
+                {"design": d.subject.name or None, "text": u.text, "source": u.evidence.source, "line": u.evidence.line}
+                for d in self.designs
+                for u in d.unused
+            ],
+            "next": list(self.next_steps) if self.verdict == "unknown" else [],
             "designs": [_design(design) for design in self.designs],
             "totals": [total for design in self.designs for total in design.optics.totals],
             "unknown_lines": [
@@ -85,38 +116,65 @@ class Checked:
 
 
 def _design(design: CheckedDesign) -> dict[str, Any]:
-    """Name, checks that were made, and the numbers that were read, each with its line."""
+    """Name, verdict, sums that were made, and the numbers that were read, each with its line."""
     facts = {
         fact.name: {"value": fact.value, "line": fact.evidence.line}
         for fact in sorted(design.subject.sheet.facts.values(), key=lambda fact: fact.name)
     }
-    return {"name": design.subject.name or None, "checks": design.n_checks, "read": facts}
+    sums = [{"links": s.links, "needed": s.needed, "against": s.what, "have": s.have} for s in design.sums]
+    return {
+        "name": design.subject.name or None,
+        "verdict": design.verdict,
+        "checks": design.n_checks,
+        "sums": sums,
+        "read": facts,
+    }
 
 
 def check_text(text: str, source: str) -> Checked:
-    """Every design of a text judged. Raises InputError for a broken table or YAML, or an empty text."""
+    """Every design of a text judged. Raises InputError for a broken table or YAML, an empty or too long text, and a
+    site file.
+    """
     return Checked(source, tuple(_check(subject) for subject in read_subjects(text, source)))
 
 
 def _check(subject: Subject) -> CheckedDesign:
     sheet = subject.sheet
     shape = shape_of(sheet)
-    sums = add_up(sheet, shape)
+    is_row = subject.row is not None
+    sums, published = add_up(sheet, shape, is_row=is_row), judge_published(subject)
+    agreed = Sums() if is_row else agree(sheet, shape)
     optics = judge_optics(sheet)
     rails, functions = tuple(judge_rails(sheet, shape)), tuple(judge_functions(sheet))
-    pieces = judge_pieces(sheet, shape)
-    published = judge_published(subject)
-    found = (*sums.findings, *rails, *functions, *pieces.findings, *published.findings, *optics.findings)
-    findings = tuple(_named(finding, subject.name) for finding in found)
-    counted = (sums.n_compared, len(rails), len(functions), pieces.n_compared, published.n_compared, optics.n_lines)
+    found = (*sums.findings, *rails, *functions, *agreed.findings, *published.findings, *optics.findings)
+    short = (*sums.short, *agreed.short, *published.short)
+    judged = (sums, agreed, published, Sums(used=USED_OF_RAILS if rails else frozenset()))
     return CheckedDesign(
         subject,
-        findings,
-        (*sums.short, *pieces.short, *published.short),
-        repairs_of(sheet, shape, (*sums.short, *pieces.short)),
+        tuple(_named(finding, subject.name) for finding in (*(() if is_row else _clashes(sheet)), *found)),
+        short,
+        repairs_of(sheet, shape, short),
+        sums.made,
         optics,
-        _missing(shape),
-        sum(counted),
+        decide(sheet, shape, judged, is_judged_as_row=is_row or bool(published.n_compared)),
+        sum((sums.n_compared, agreed.n_compared, len(rails), len(functions), published.n_compared, optics.n_lines)),
+        next_step(sheet, shape),
+    )
+
+
+def _clashes(sheet: Sheet) -> tuple[Finding, ...]:
+    """A quantity with two values: neither is used."""
+    return tuple(
+        Finding(
+            "EW-CHK-075",
+            "warning",
+            clash.name,
+            clash.first.value,
+            clash.other.value,
+            args={"name": clash.name},
+            evidence=tuple(dict.fromkeys((clash.first.evidence, clash.other.evidence))),
+        )
+        for clash in sheet.clashes
     )
 
 
@@ -125,7 +183,3 @@ def _named(finding: Finding, design: str) -> Finding:
     if not design or finding.subject.startswith(design):
         return finding
     return replace(finding, subject=f"{design}: {finding.subject}")
-
-
-def _missing(shape: Shape) -> tuple[str, ...]:
-    return tuple(words for name, words in MISSING.items() if getattr(shape, name) is None)

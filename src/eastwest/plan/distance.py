@@ -5,7 +5,6 @@ NCCL's buffers let through.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from eastwest.policy.headroom import Headroom, cable_bytes, cell_factor, textbook
 from eastwest.policy.roles import UNKNOWN_PACKING
@@ -83,33 +82,3 @@ def nccl_reach_m(rate_bps: int, channels: int, base_rtt_s: float) -> float:
     """
     rtt_s = channels * NCCL_BUFFER_BYTES * BITS_PER_BYTE / rate_bps
     return max(0.0, (rtt_s - base_rtt_s) / (2 * FIBRE_DELAY_S_PER_M))
-
-
-@dataclass(frozen=True, slots=True)
-class Exposure:
-    """Seconds of one step's traffic between rooms, and what of it shows with and without overlap."""
-
-    time_s: float
-    overlapped_s: float
-    not_overlapped_s: float
-
-
-def exposure(
-    time_s: float,
-    messages: int,
-    collective: str,
-    distance_m: float,
-    stretch: float,
-    hidden_ratio: float,
-    window_s: float,
-) -> Exposure:
-    """One row of the account over a room link: its time without distance, stretched where NCCL's buffers bound it, plus
-    one fibre delay for each crossing of each message.
-
-    `hidden_ratio` is the share that can be hidden at most, `window_s` the computation beside it. Messages are taken to
-    follow each other, which is so for the buckets of one gradient exchange.
-    """
-    delay_s = messages * CROSSINGS.get(collective, 1) * fibre_rtt_s(distance_m) / 2
-    total_s = time_s * max(1.0, stretch) + delay_s
-    hidden = max(total_s * (1 - hidden_ratio), total_s - window_s)
-    return Exposure(total_s, hidden, total_s)

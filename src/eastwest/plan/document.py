@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 import eastwest
-from eastwest.fabric.addressing import AddressRow, address_rows, plan_addresses
+from eastwest.fabric.addressing import AddressRow, all_addresses
 from eastwest.fabric.cabling import Cable, cable_rows
+from eastwest.fabric.parts import tally
 from eastwest.fabric.placement import Placement
 from eastwest.fabric.routing import ecmp_groups
 from eastwest.fabric.tables import Fabric, LinkKind, NodeKind
@@ -24,6 +25,7 @@ from eastwest.spec.resolve import TierName, resolve_server, switch_of_tier
 from eastwest.workload.features import translated
 from eastwest.workload.ledger import JobLedger, Memory, Profile
 
+CABLE_KEYS = ("kind", "medium", "rate_bps", "length_m")
 NO_PREDICTION = (
     "step_time_s",
     "compute_s",
@@ -70,7 +72,7 @@ def plan_files(plan: Plan, document: Mapping[str, Any], report: str) -> dict[str
         "plan.json": json_text(document),
         "report.html": report,
         "cables.csv": _table(Cable, cable_rows(plan.fabric)),
-        "addresses.csv": _table(AddressRow, address_rows(plan.fabric, plan_addresses(plan.fabric))),
+        "addresses.csv": _table(AddressRow, all_addresses(plan.fabric)),
         "bom.csv": csv_text(bom_header, ([row[key] for key in bom_header] for row in document["bom"])),
         "targets.yaml": yaml_text(
             {"schema": "eastwest.targets/1", "site": plan.site.name, "targets": document["targets"]}
@@ -96,14 +98,12 @@ def _bytes_by_tier(placement: Placement) -> dict[str, int]:
 def _cables(fabric: Fabric) -> Iterator[dict[str, Any]]:
     """Cables counted by tier, medium, rate and length."""
     links = fabric.links
-    keys = np.stack([links["kind"].astype(float), links["medium"], links["rate_bps"], links["length_m"]], axis=1)
-    values, counts = np.unique(keys, axis=0, return_counts=True)
-    for (kind, medium, rate_bps, length_m), count in zip(values.tolist(), counts.tolist(), strict=True):
+    for (kind, medium, rate_bps, length_m), count in tally(*(links[name] for name in CABLE_KEYS)):
         yield {
             "tier": LinkKind(int(kind)).name.lower(),
             "medium": fabric.media[int(medium)],
             "rate_bps": int(rate_bps),
-            "length_m": length_m,
+            "length_m": float(length_m),
             "quantity": count,
         }
 

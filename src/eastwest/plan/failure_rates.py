@@ -8,9 +8,9 @@ at any time (Poisson): infant mortality in the first weeks is higher, and a bad 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from eastwest.fabric.faults import FaultKind
+from eastwest.fabric.faults import Fault, FaultKind
 from eastwest.units import DAY_S
 
 MONTH_S = 365.25 / 12 * DAY_S
@@ -62,6 +62,28 @@ RATES: dict[FaultKind, FailureRate] = {
     FaultKind.SPINE: SWITCH_RATE,
     FaultKind.CORE: SWITCH_RATE,
 }
+
+
+# Of a link's failures; fibres are seldom the cause, so each falls on the module of either end.
+OPTIC_RATE = replace(
+    LINK_RATE,
+    per_month=LINK_SHARE_PER_MONTH / 2,
+    formula="0.00057 / 2 links a month",
+    source=f"{HPN}: 0.057 % of NIC-ToR links a month, half of it at either end",
+)
+# Kinds of links whose failures hold those of their modules already, by the kind of the fault.
+OPTIC_FAULTS = (FaultKind.SERVER_OPTIC, FaultKind.SWITCH_OPTIC)
+
+
+def rate_of(fault: Fault) -> FailureRate | None:
+    """How often the part of a fault fails; a module as often as half of each of its links. None without a published
+    rate.
+    """
+    if fault.kind not in OPTIC_FAULTS:
+        return RATES.get(fault.kind)
+    n = len(fault.links)
+    formula = OPTIC_RATE.formula if n == 1 else f"{n} x {OPTIC_RATE.formula}"
+    return replace(OPTIC_RATE, per_month=OPTIC_RATE.per_month * n, formula=formula)
 
 
 def spare_stock(expected: float, confidence: float = SPARE_CONFIDENCE) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 from eastwest.decision import Alternative, Decision
@@ -19,7 +20,7 @@ from eastwest.spec.resolve import ServerFacts
 from eastwest.spec.site import Site
 from eastwest.workload.ledger import Ledger
 
-AT_THE_SERVER = (FaultKind.NIC, FaultKind.SERVER_LINK, FaultKind.LEAF)
+AT_THE_SERVER = (FaultKind.NIC, FaultKind.SERVER_OPTIC, FaultKind.SERVER_LINK, FaultKind.LEAF)
 ABOVE_THE_LEAF = (FaultKind.LEAF_SPINE_LINK, FaultKind.SPINE, FaultKind.SPINE_CORE_LINK, FaultKind.CORE)
 PORTS_SHORT = "EW-FAB-001"  # the finding of cables that found no port and were left out
 COSTLY_RATIO = 1.10  # a step that one part above the leaves lengthens by a tenth is worth a second look
@@ -68,6 +69,9 @@ def _events(rows: Sequence[Failure]) -> Iterator[Decision]:
         mine = [row for row in rows if row.kind == kind and row.rate]
         if not mine or mine[0].rate is None:
             continue
+        if mine[0].counted_in:
+            yield _optic_events(mine)
+            continue
         rate, count = mine[0].rate, mine[0].population
         other = f"{count * TOR_SHARE_PER_MONTH:.3g}"
         why = f"{HPN} counts critical failures of ToRs only: 0.051 % a month"
@@ -81,6 +85,15 @@ def _events(rows: Sequence[Failure]) -> Iterator[Decision]:
             rate.source,
             (Alternative(other, why),) if rate == SWITCH_RATE else (),
         )
+
+
+def _optic_events(rows: Sequence[Failure]) -> Decision:
+    """Expected failures of the modules at servers or between switches, which are part of those of their links."""
+    events, kinds = sum(row.events_per_month or 0.0 for row in rows), dict.fromkeys(str(row.counted_in) for row in rows)
+    inputs = {f"{row.subject}: {row.alike} alike": row.rate.per_month for row in rows if row.rate}
+    because = f"{rows[0].population} modules; they are part of failure.events.{', failure.events.'.join(kinds)}"
+    source, formula = rows[0].rate.source if rows[0].rate else "", "sum over classes of alike * per_month"
+    return Decision(f"failure.events.{rows[0].kind}", events, "failures a month", because, formula, inputs, source)
 
 
 def _stops(rows: Sequence[Failure], ledger: Ledger) -> Iterator[Decision]:
@@ -111,18 +124,25 @@ def _single_points(rows: Sequence[Failure]) -> Iterator[Finding]:
         stopped = [cost.job for cost in row.jobs if cost.outcome == "stops"]
         if not stopped or row.kind in AT_THE_SERVER or row.kind in (FaultKind.PLANE, FaultKind.ROOM_PATH):
             continue
+        if any(other.kind == row.counted_in and _stops_any(other) for other in rows):
+            continue  # each of its links alone does
         severity: Severity = "warning" if row.kind == FaultKind.ROOM_LINK else "info"
         args = {"kind": str(row.kind).replace("_", " "), "jobs": ", ".join(stopped)}
         yield Finding("EW-FLT-001", severity, row.subject, 0, len(stopped), "jobs", args, path="fabric")
-    kinds = [row.kind for row in rows if any(cost.outcome == "stops" for cost in row.jobs)]
+    kinds = [row.kind for row in rows if _stops_any(row)]
     if any(kind in AT_THE_SERVER for kind in kinds):
         yield from _single_homed(rows)
+
+
+def _stops_any(row: Failure) -> bool:
+    return any(cost.outcome == "stops" for cost in row.jobs)
 
 
 def _single_homed(rows: Sequence[Failure]) -> Iterator[Finding]:
     """Jobs that any one NIC, cable or leaf stops, each with the stops to be expected."""
     for number, cost in enumerate(rows[0].jobs):
-        mine = [row for row in rows if row.kind in AT_THE_SERVER and row.jobs[number].outcome == "stops"]
+        at_server = [row for row in rows if row.kind in AT_THE_SERVER and not row.counted_in]
+        mine = [row for row in at_server if row.jobs[number].outcome == "stops"]
         if not mine:
             continue
         stops = stops_per_month(mine, cost.job)
@@ -164,7 +184,7 @@ def _spares_short(site: Site, spares: Sequence[Spare]) -> Iterator[Finding]:
     """Cables and modules of which the site file's share of spares is fewer than the failures of the lead time ask."""
     ratio = site.cabling.spare_ratio
     for spare in spares:
-        wished = -int(-spare.in_use * ratio // 1)
+        wished = ceil(spare.in_use * ratio)
         if ratio and spare.unit in ("link", "module") and wished < spare.stock:
             args = {"in_use": spare.in_use, "failures": round(spare.expected, 2)}
             path = "cabling.spare_ratio"

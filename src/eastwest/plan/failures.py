@@ -8,7 +8,7 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -29,6 +29,7 @@ from eastwest.fabric.fault_loads import (
     traffic_of,
 )
 from eastwest.fabric.faults import (
+    LINK_FAULTS,
     Fault,
     FaultKind,
     Loss,
@@ -43,8 +44,8 @@ from eastwest.fabric.faults import (
 from eastwest.fabric.placement import Placement
 from eastwest.fabric.routing import Ints
 from eastwest.fabric.tables import Fabric
-from eastwest.plan.failure_rates import RATES, FailureRate
-from eastwest.plan.predict import Prediction, bottlenecks, predict
+from eastwest.plan.failure_rates import OPTIC_FAULTS, FailureRate, rate_of
+from eastwest.plan.predict import JobModel, bottlenecks, duration_s, model_of
 from eastwest.spec.qos import LoadBalancing
 from eastwest.spec.resolve import ServerFacts
 from eastwest.spec.site import Site
@@ -57,6 +58,8 @@ REPAIR_S = 4.0 * HOUR_S  # with a spare at hand and people on the site; our assu
 FOLLOWS_BANDWIDTH: tuple[LoadBalancing, ...] = ("adaptive", "spray")  # the others split equally, whatever is beyond
 TOUCHED_RATIO = 1 + 1e-9  # a step longer than that is longer, not a rounding
 Outcome = Literal["untouched", "slower", "stops", "loses replicas"]
+Floor = Literal["ecmp_s", "adaptive_s"]  # fields of RowTimes
+FLOORS: tuple[Floor, ...] = ("ecmp_s", "adaptive_s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +100,9 @@ class JobCost:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One class of parts that are alike: what the loss of one of them takes away and costs, how often it happens."""
+    """One class of parts that are alike: what the loss of one of them takes away and costs, how often it happens.
+    Failures of modules are `counted_in` those of their links already, so that sums leave them out.
+    """
 
     kind: FaultKind
     subject: str
@@ -106,6 +111,7 @@ class Failure:
     loss: Loss
     jobs: tuple[JobCost, ...]
     rate: FailureRate | None
+    counted_in: FaultKind | None = None
 
     @property
     def events_per_month(self) -> float | None:
@@ -134,20 +140,24 @@ class Failure:
             "events_per_month": self.events_per_month,
             "lost_gpu_hours_per_month": self.lost_gpu_hours_per_month,
             "source": self.rate.source if self.rate else "no published rate",
+            "counted_in": str(self.counted_in) if self.counted_in else None,
             "jobs": [cost.as_json() for cost in self.jobs],
         }
 
 
 @dataclass(frozen=True, eq=False)
 class _View:
-    """One job on the network: its rows with their traffic, where it goes on the sound fabric, and its prediction."""
+    """One job on the network: its rows with their traffic, where it goes on the sound fabric, and its step model with
+    the seconds of a step (or token).
+    """
 
     job: JobLedger
     found: Mapping[str, Bottleneck]
     traffic: Mapping[str, Traffic]
     spreads: Mapping[str, Spread]
     sound: Mapping[str, RowTimes]
-    prediction: Prediction
+    model: JobModel
+    duration_s: float
     gpus: Ints
     servers: NDArray[np.bool_]
     checkpoint_s: float
@@ -188,18 +198,29 @@ def cost_failures(
         states = [(faults[number], after(case.network, faults[number], sound)) for faults in by_job]
         costs = [_cost(case, view, *state) for view, state in zip(views, states, strict=False)]
         loss = loss_of(fabric, fault, case.network.cuts, case.network.table)
-        rate = RATES.get(fault.kind)
-        found.append(Failure(fault.kind, fault.subject, fault.alike, fault.population, loss, tuple(costs), rate))
+        found.append(_failure(fabric, fault, loss, costs))
     return tuple(found)
 
 
+def _failure(fabric: Fabric, fault: Fault, loss: Loss, costs: list[JobCost]) -> Failure:
+    """The row of one fault, with its rate."""
+    counted_in = None
+    if fault.kind in OPTIC_FAULTS:
+        tier = int(fabric.links["kind"][fault.links[0]])
+        counted_in = next(kind for kind, of_link in LINK_FAULTS.items() if of_link == tier)
+    sizes = (fault.alike, fault.population)
+    return Failure(fault.kind, fault.subject, *sizes, loss, tuple(costs), rate_of(fault), counted_in)
+
+
 def _view(case: _Case, job: JobLedger, sound: After) -> _View:
+    """One job on the sound fabric; what it writes as checkpoints goes to the storage, not over this network."""
     network, gpus = case.network, case.placement.gpus[job.name]
     rows = [row for row in job.rows if row.per != "checkpoint"]
     traffic = {row.traffic: traffic_of(network, job.grid, gpus, row) for row in rows}
     spreads = {name: spread_of(network, network.table, moves) for name, moves in traffic.items()}
     times = {name: row_times(network, sound, moves, spreads[name]) for name, moves in traffic.items()}
-    found = bottlenecks(case.fabric, case.placement, job)
+    model = model_of(case.site, case.server, case.fabric, case.placement, job)
+    found = model.found
     if case.fabric.tiers == 0:
         times = {name: RowTimes(own.network_s, own.network_s, False) for name, own in found.items()}
     servers = np.zeros(case.fabric.n_servers, bool)
@@ -208,18 +229,17 @@ def _view(case: _Case, job: JobLedger, sound: After) -> _View:
     wish = next((wish for wish in case.site.jobs if wish.name == job.name), None)
     checkpoint = getattr(wish, "checkpoint", None)
     every_s = checkpoint.every_s if checkpoint else ASSUMED_CHECKPOINT_S
-    prediction = predict(case.site, case.server, case.fabric, case.placement, job, found)
-    return _View(job, found, traffic, spreads, times, prediction, gpus, servers, every_s)
+    own_s = duration_s(model, found)
+    return _View(job, found, traffic, spreads, times, model, own_s, gpus, servers, every_s)
 
 
 def _cost(case: _Case, view: _View, fault: Fault, state: After) -> JobCost:
     """What one fault does to one job."""
     network, times = case.network, _times(case, view, fault, state)
     is_cut = any(time.is_cut for time in times.values())
-    ecmp_s, adaptive_s = (None, None) if is_cut else (_step_s(case, view, times, of) for of in ("ecmp_s", "adaptive_s"))
-    of = "adaptive_s" if case.balancing in FOLLOWS_BANDWIDTH else "ecmp_s"
-    after_s = adaptive_s if case.balancing in FOLLOWS_BANDWIDTH else ecmp_s
-    like_s, sound_s = _step_s(case, view, view.sound, of), _duration_s(view.prediction)
+    floors_s = {name: None if is_cut else _step_s(view, times, name) for name in FLOORS}
+    of: Floor = "adaptive_s" if case.balancing in FOLLOWS_BANDWIDTH else "ecmp_s"
+    after_s, like_s, sound_s = floors_s[of], _step_s(view, view.sound, of), view.duration_s
     ratio = max(1.0, after_s / like_s) if after_s and like_s else None  # a wider detour is no gain to count on
     dead: NDArray[np.bool_] = np.any(living(network.table) & ~living(state.table), axis=1) & view.servers
     outcome = _outcome(view.job, bool(dead.any()) or is_cut, ratio)
@@ -232,8 +252,8 @@ def _cost(case: _Case, view: _View, fault: Fault, state: After) -> JobCost:
         gpus_idle=idle,
         parts=0.0 if outcome == "untouched" else _parts_under(case, view, fault),
         step_time_s=sound_s * ratio if sound_s and ratio else None,
-        ecmp_step_time_s=ecmp_s,
-        adaptive_step_time_s=adaptive_s,
+        ecmp_step_time_s=floors_s["ecmp_s"],
+        adaptive_step_time_s=floors_s["adaptive_s"],
         step_time_ratio=ratio,
         network_ratio=_network_ratio(view.sound, times, of),
         lost_gpu_s=lost_gpu_s,
@@ -260,23 +280,20 @@ def _is_near(view: _View, state: After, moves: Traffic) -> bool:
     return bool(len(moves.src)) and (not state.touched.any() or bool((state.touched & view.servers).any()))
 
 
-def _step_s(case: _Case, view: _View, times: Mapping[str, RowTimes], of: str) -> float | None:
+def _step_s(view: _View, times: Mapping[str, RowTimes], of: Floor) -> float:
     """Step time (time a token) when rows take these times on the network."""
     found = {name: replace(own, network_s=getattr(times[name], of)) for name, own in view.found.items()}
-    return _duration_s(predict(case.site, case.server, case.fabric, case.placement, view.job, found))
+    return duration_s(view.model, found)
 
 
-def _duration_s(prediction: Prediction) -> float | None:
-    return prediction.step_time_s or prediction.time_per_token_s
-
-
-def _network_ratio(sound: Mapping[str, RowTimes], times: Mapping[str, RowTimes], of: str) -> float:
+def _network_ratio(sound: Mapping[str, RowTimes], times: Mapping[str, RowTimes], of: Floor) -> float:
     """The most that any row takes longer on the network; 1 when none does."""
     ratios = [getattr(times[name], of) / getattr(own, of) for name, own in sound.items() if getattr(own, of) > 0]
     return max(1.0, *ratios) if ratios else 1.0
 
 
 def _outcome(job: JobLedger, is_broken: bool, ratio: float | None) -> Outcome:
+    """What becomes of a job that lost a NIC or a path (`is_broken`), or whose step grows by a ratio."""
     if is_broken:
         return "stops" if job.kind == "training" else "loses replicas"
     return "slower" if ratio is not None and ratio > TOUCHED_RATIO else "untouched"
@@ -302,7 +319,7 @@ def _downtime_s(view: _View) -> float:
 def _parts_under(case: _Case, view: _View, fault: Fault) -> float:
     """Parts of the class whose loss hits the job: those at its servers and leaves, all of the others (at most)."""
     table, b = case.network.table, case.fabric.links["b"]
-    if fault.kind in (FaultKind.NIC, FaultKind.SERVER_LINK):
+    if fault.kind in (FaultKind.NIC, FaultKind.SERVER_OPTIC, FaultKind.SERVER_LINK):
         return fault.alike * float(view.servers.mean())
     if fault.kind == FaultKind.LEAF:
         mine, every = table[view.servers], table
@@ -311,12 +328,12 @@ def _parts_under(case: _Case, view: _View, fault: Fault) -> float:
 
 
 def stops_per_month(failures: Sequence[Failure], job: str) -> float:
-    """Expected stops of a job by failed parts of this network."""
-    return sum(cost.parts * rate for cost, rate in _costs_of(failures, job) if cost.outcome == "stops")
-
-
-def _costs_of(failures: Sequence[Failure], job: str) -> Iterator[tuple[JobCost, float]]:
-    for failure in failures:
-        for cost in failure.jobs:
-            if cost.job == job and failure.rate:
-                yield cost, failure.rate.per_month
+    """Expected stops of a job by failed parts of this network; parts without a published rate count nothing, modules
+    with their links.
+    """
+    return sum(
+        cost.parts * failure.rate.per_month
+        for failure in failures
+        for cost in failure.jobs
+        if failure.rate and not failure.counted_in and cost.job == job and cost.outcome == "stops"
+    )

@@ -1,8 +1,9 @@
 """What happens to cables between two phases: kept, moved, added, removed.
 
-Devices of two phases are the same device when they have the same kind, room, plane and place in their order; spines
-are interchangeable, so the first ones stay the first ones. A cable that ends at the same two devices at the same rate
-is kept, whatever its port; of the others, one that leaves the same lower device is moved rather than replaced.
+Devices of two phases of one design keep their names. Devices of two designs are the same device when they have the
+same kind, room, plane and place in their order; spines are interchangeable, so the first ones stay the first ones. A
+cable that ends at the same two devices at the same rate is kept, whatever its port; of the others, one that leaves the
+same lower device is moved rather than replaced.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eastwest.fabric.cabling import Cable, cable_rows
 from eastwest.fabric.routing import Ints
@@ -32,14 +34,16 @@ class CableDiff:
 
 @dataclass(frozen=True, slots=True)
 class Outage:
-    """Who stands still or runs with less while cables move: servers whose own cable moves, leaves whose uplinks move
-    (with the servers behind them), and moved cables that must be bought again because length, medium or rate differ.
+    """Who stands still or runs with less while cables move: servers and controllers whose own cable moves, leaves whose
+    uplinks move (with the servers behind them), and moved cables that must be bought again because length, medium or
+    rate differ.
     """
 
     servers: int
     leaves: int
     servers_behind: int
     rebought: int
+    controllers: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,19 +66,33 @@ class GrowthCable:
     part: str
 
 
-def diff_cables(before: Fabric, after: Fabric) -> CableDiff:
-    """What becomes of every cable of `before`, and what `after` adds."""
+def diff_cables(before: Fabric, after: Fabric, is_one_design: bool = False) -> CableDiff:
+    """What becomes of every cable of `before`, and what `after` adds; `is_one_design` when both are parts of one."""
     n = len(before.links)
-    keys = [np.concatenate(column) for column in zip(_node_keys(before), _node_keys(after), strict=True)]
-    device = number_values(*keys)
+    device = _devices_by_name(before, after) if is_one_design else _devices_by_place(before, after)
     ends = [(device[: len(before.nodes)], before.links), (device[len(before.nodes) :], after.links)]
     a, b = (np.concatenate([number[rows[side]] for number, rows in ends]) for side in "ab")
-    kind, rate = (np.concatenate([rows[name] for _, rows in ends]) for name in ("kind", "rate_bps"))
-    kept = _pair(number_values(kind, rate, a, b), n, np.arange(len(a)))
-    left = np.setdiff1d(np.arange(len(a)), np.r_[kept[:, 0], kept[:, 1] + n])
-    moved = _pair(number_values(kind, a), n, left)
-    rest = np.setdiff1d(left, np.r_[moved[:, 0], moved[:, 1] + n])
+    kind = np.concatenate([rows["kind"] for _, rows in ends]).astype(np.int64)
+    rate = number_values(np.concatenate([rows["rate_bps"] for _, rows in ends]))
+    n_devices = int(device.max(initial=0)) + 1
+    left = np.ones(len(a), bool)
+    lower = kind * n_devices + a
+    kept = _pair((kind * (int(rate.max(initial=0)) + 1) + rate) * n_devices**2 + a * n_devices + b, n, left)
+    moved = _pair(lower, n, left)
+    rest = np.flatnonzero(left)
     return CableDiff(kept, moved, rest[rest >= n] - n, rest[rest < n])
+
+
+def _devices_by_name(before: Fabric, after: Fabric) -> Ints:
+    """(n_nodes of both,) int64 number of the device of each node, one a name."""
+    number = {name: i for i, name in enumerate(dict.fromkeys((*before.names, *after.names)))}
+    return np.array([number[name] for name in (*before.names, *after.names)], np.int64)
+
+
+def _devices_by_place(before: Fabric, after: Fabric) -> Ints:
+    """(n_nodes of both,) int64 number of the device of each node, one a kind, room, plane and place."""
+    keys = [np.concatenate(column) for column in zip(_node_keys(before), _node_keys(after), strict=True)]
+    return number_values(*keys)
 
 
 def _node_keys(fabric: Fabric) -> tuple[Ints, ...]:
@@ -87,28 +105,52 @@ def _node_keys(fabric: Fabric) -> tuple[Ints, ...]:
 def _rank(group: Ints) -> Ints:
     """(n,) int64 how many rows before each one are of its group."""
     order = np.argsort(group, kind="stable")
-    ordered = group[order]
-    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if len(group) else np.zeros(0, np.int64)
+    starts = _starts(group[order])
     rank = np.empty(len(group), np.int64)
     rank[order] = np.arange(len(group)) - np.repeat(starts, np.diff(np.r_[starts, len(group)]))
     return rank
 
 
-def _pair(key: Ints, n_before: int, rows: Ints) -> Ints:
-    """(n, 2) int64 rows before and after (the latter from 0) that share a key, first with first."""
-    mine = key[rows]
-    is_after = rows >= n_before
-    order = _rank(number_values(mine, is_after))
-    tag = number_values(mine, order)
-    old, new = np.argsort(tag[~is_after], kind="stable"), np.argsort(tag[is_after], kind="stable")
-    _, first, second = np.intersect1d(tag[~is_after][old], tag[is_after][new], return_indices=True)
-    return np.stack([rows[~is_after][old[first]], rows[is_after][new[second]] - n_before], axis=1).astype(np.int64)
+def _starts(ordered: Ints) -> Ints:
+    """First index of each run of equal values."""
+    return np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if len(ordered) else np.zeros(0, np.int64)
+
+
+def _pair(key: Ints, n_before: int, left: NDArray[np.bool_]) -> Ints:
+    """(n, 2) int64 rows before and after (the latter from 0) of those `left` that share a key, first with first, in the
+    order of the keys; they are marked as no longer left.
+    """
+    rows = np.flatnonzero(left)
+    old, new = rows[rows < n_before], rows[rows >= n_before]
+    old, new = old[np.argsort(key[old], kind="stable")], new[np.argsort(key[new], kind="stable")]
+    first, second = _runs(key[old]), _runs(key[new])
+    _, i, j = np.intersect1d(first.keys, second.keys, assume_unique=True, return_indices=True)
+    count = np.minimum(first.lengths[i], second.lengths[j])
+    place = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+    old, new = old[np.repeat(first.starts[i], count) + place], new[np.repeat(second.starts[j], count) + place]
+    left[old] = left[new] = False
+    return np.stack([old, new - n_before], axis=1).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Runs:
+    """Runs of equal keys in a sorted list: (n_runs,) int64 each."""
+
+    keys: Ints
+    starts: Ints
+    lengths: Ints
+
+
+def _runs(ordered: Ints) -> _Runs:
+    starts = _starts(ordered)
+    return _Runs(ordered[starts], starts, np.diff(np.r_[starts, len(ordered)]))
 
 
 def outage_of(before: Fabric, after: Fabric, diff: CableDiff) -> Outage:
     """Who is hit while the cables of `diff` move."""
     old, new = before.links[diff.moved[:, 0]], after.links[diff.moved[:, 1]]
-    at_server = before.nodes["kind"][old["a"]] == NodeKind.SERVER
+    kind = before.nodes["kind"][old["a"]]
+    at_server, at_controller = kind == NodeKind.SERVER, kind == NodeKind.CONTROLLER
     leaves = np.unique(old["a"][before.nodes["kind"][old["a"]] == NodeKind.LEAF])
     down = before.links[before.links["kind"] == LinkKind.SERVER_LEAF]
     differs = (
@@ -119,6 +161,7 @@ def outage_of(before: Fabric, after: Fabric, diff: CableDiff) -> Outage:
         leaves=len(leaves),
         servers_behind=len(np.unique(down["a"][np.isin(down["b"], leaves)])),
         rebought=int(np.count_nonzero(differs)),
+        controllers=len(np.unique(old["a"][at_controller])),
     )
 
 

@@ -4,15 +4,17 @@ growth.csv.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from eastwest.decision import Alternative, Decision
 from eastwest.fabric.tables import Fabric
 from eastwest.finding import Finding
-from eastwest.plan.growth import RACK_CODES, Growth, Phase, growth_json, plan_growth
+from eastwest.plan.growth import RACK_CODES, Growth, Phase, plan_growth
 from eastwest.plan.growth_cables import GrowthCable, growth_cables
+from eastwest.plan.growth_rows import growth_json
+from eastwest.plan.growth_totals import Costs, Prices
 from eastwest.spec.site import Site
 
 COUNTED = {"fabric.leaves": "leaf", "fabric.spines": "spine", "fabric.cores": "core"}  # decision -> tier
@@ -42,8 +44,8 @@ class GrowthReport:
         yield from growth_cables([phase.name for phase in phases], [step.fabric for step in steps], diffs)
 
 
-def report_growth(site: Site, fabric: Fabric, prices: Mapping[str, float] | None = None) -> GrowthReport:
-    """The growth of a site whose fabric, designed for today alone, is `fabric`; `prices` part -> price of one piece."""
+def report_growth(site: Site, fabric: Fabric, prices: Prices | None = None) -> GrowthReport:
+    """The growth of a site whose fabric, designed for today alone, is `fabric`; `prices` of one piece."""
     growth = plan_growth(site, fabric, prices)
     if growth is None:
         return GrowthReport(fabric, None)
@@ -94,13 +96,14 @@ def _decisions(growth: Growth) -> Iterator[Decision]:
 def _strategy(growth: Growth) -> Decision:
     """Reserve or recable, each with what it costs."""
     values: dict[str, Any] = {"cables_moved": growth.moved, "switches_early": growth.extra_switches}
-    values |= {"extra_cost": growth.extra_cost, "rebuy_cost": growth.rebuy_cost} if growth.extra_cost else {}
-    reserve, recable = _reserve_words(growth), f"{growth.moved} live cables move in all"
+    values |= _money(growth.costs) if growth.costs else {}
+    reserve, recable = _reserve_words(growth), _recable_words(growth)
     others: tuple[Alternative, ...] = ()
     if growth.moved == 0:
         because = "every later phase only adds cables to today's design"
     elif growth.strategy == "reserve_now":
-        because, others = f"no live cable moves; {reserve}", (Alternative("recable_later", recable),)
+        touched = f"{growth.touched} live cables move" if growth.touched else "no live cable moves"
+        because, others = f"{touched}; {reserve}", (Alternative("recable_later", recable),)
     else:
         why = reserve if growth.phases[0].reserve else "the last phase that fits cannot hold today's switches in place"
         because, others = recable, (Alternative("reserve_now", why),)
@@ -108,9 +111,40 @@ def _strategy(growth: Growth) -> Decision:
     return Decision("growth.strategy", growth.strategy, "", because, formula, values, alternatives=others)
 
 
+def _money(costs: Costs) -> dict[str, Any]:
+    """What both ways cost, as inputs of the decision."""
+    return {
+        "currency": costs.currency,
+        "reserve_now_today": costs.reserve_now[0].price,
+        "recable_later_today": costs.recable_later[0].price,
+        "reserve_now_in_all": costs.reserve_now[-1].price,
+        "recable_later_in_all": costs.recable_later[-1].price,
+        "recable_later_left_over": costs.left_over.price,
+        "unpriced_pieces": costs.unpriced,
+    }
+
+
 def _reserve_words(growth: Growth) -> str:
-    money = f", {growth.extra_cost:,.0f} in the currency of the prices" if growth.extra_cost else ""
-    return f"{growth.extra_switches} switches are bought today that today alone would not need{money}"
+    """What the reserve costs today, in words."""
+    words = f"{growth.extra_switches} switches are bought today that today alone would not need"
+    costs = growth.costs
+    if costs is None:
+        return words
+    more = "more" if costs.over_all >= 0 else "less"
+    words += f"; the network costs {costs.early:+,.0f} {costs.currency} today and {abs(costs.over_all):,.0f} {more} "
+    return words + f"than recabling when the last phase stands{_without(costs.unpriced)}"
+
+
+def _recable_words(growth: Growth) -> str:
+    """What recabling costs in all, in words."""
+    words, costs = f"{growth.moved} live cables move in all", growth.costs
+    if costs is None or costs.left_over.price == 0:
+        return words
+    return f"{words}; {costs.left_over.price:,.0f} {costs.currency} of parts bought before are left over"
+
+
+def _without(unpriced: int) -> str:
+    return f", without {unpriced:,} pieces that have no price" if unpriced else ""
 
 
 def _findings(growth: Growth) -> Iterator[Finding]:
@@ -122,7 +156,7 @@ def _findings(growth: Growth) -> Iterator[Finding]:
             most = growth.planned(first).fabric.max_gpus
             args = {"servers": phase.servers}
             gpus = phase.recable.fabric.n_servers * phase.recable.fabric.gpus_per_server
-            yield Finding("EW-GRO-001", "warning", phase.name, most, gpus, "GPUs", args, path=f"{path}.servers")
+            yield Finding("EW-GRO-001", "error", phase.name, most, gpus, "GPUs", args, path=f"{path}.servers")
             continue
         yield from _moves(growth, phase, path)
         yield from _short(phase, path)
@@ -139,6 +173,7 @@ def _moves(growth: Growth, phase: Phase, path: str) -> Iterator[Finding]:
         return
     out = step.outage
     args = {"leaves": out.leaves, "servers_behind": out.servers_behind, "servers_down": out.servers}
+    args |= {"controllers_down": out.controllers}
     moved = len(step.diff.moved) + len(step.diff.removed)
     yield Finding("EW-GRO-002", "warning", phase.name, 0, moved, "cables", args, path=path)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from eastwest.decision import Decision
+from eastwest.errors import InputError
 from eastwest.fabric.placement import Placement, place
 from eastwest.fabric.tables import Fabric
 from eastwest.fabric.topology import build
@@ -14,12 +15,13 @@ from eastwest.finding import Finding, Verdict, sort_findings, verdict_of
 from eastwest.plan.advice import Case
 from eastwest.plan.advise import advise
 from eastwest.plan.bill_totals import BillTotals, bill_totals
-from eastwest.plan.bom import BomRow, bill_of_materials
+from eastwest.plan.bom import BomRow, bill_of_materials, with_power
 from eastwest.plan.failure_report import FailureReport, report_failures
 from eastwest.plan.goals import derive_targets
 from eastwest.plan.growth_report import GrowthReport, report_growth
 from eastwest.plan.predict import Prediction, predict
-from eastwest.plan.prices import PriceFile, apply_prices
+from eastwest.plan.price_book import apply_prices, book_of, judge_prices
+from eastwest.plan.prices import PriceFile
 from eastwest.plan.side_networks import side_networks
 from eastwest.policy import Policy, derive
 from eastwest.spec.load import LoadedSite
@@ -27,7 +29,10 @@ from eastwest.spec.resolve import ServerFacts, resolve_server
 from eastwest.spec.site import Site
 from eastwest.targets import Targets
 from eastwest.workload import account
+from eastwest.workload.account import Account
 from eastwest.workload.ledger import Ledger
+
+UNREADABLE = ("EW-WORK-012",)  # a file that the site names and that cannot be read: an input error, not a bad design
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,28 +76,39 @@ class _Reasoned(Protocol):
 def make_plan(loaded: LoadedSite | Site, prices: PriceFile | None = None) -> Plan:
     """The plan of a site; `prices` are put into its bill of materials.
 
-    Raises InputError when the wishes contradict each other so that nothing can be built, or when a price is given for a
-    part that nobody knows; a design that can be built but is bad comes back as a plan with findings. Deterministic: the
-    same site gives the same plan.
+    Raises InputError when the wishes contradict each other so that nothing can be built, when a file that the site
+    names cannot be read, or when a price is given for a part that nobody knows; a design that can be built but is bad
+    comes back as a plan with findings. Deterministic: the same site gives the same plan.
     """
+    try:
+        return _make_plan(loaded, prices)
+    except InputError as error:
+        if not isinstance(loaded, LoadedSite):
+            raise
+        quoted = [quote(flaw, loaded) if isinstance(flaw, Finding) else flaw for flaw in error.findings]
+        raise InputError(quoted) from error
+
+
+def _make_plan(loaded: LoadedSite | Site, prices: PriceFile | None) -> Plan:
     site = loaded.site if isinstance(loaded, LoadedSite) else loaded
     source = loaded.source if isinstance(loaded, LoadedSite) else "site"
     server = resolve_server(site.servers[0])
     folder = Path(loaded.source).parent if isinstance(loaded, LoadedSite) else None
-    ledger, ledger_findings, ledger_decisions = account(site, folder=folder)
-    growth = report_growth(site, build(site), _prices_by_part(prices))
+    ledger, ledger_findings, ledger_decisions = _readable(account(site, folder=folder))
+    growth = report_growth(site, build(site), book_of(prices) if prices else None)
     fabric = growth.fabric
     placement = place(fabric, ledger)
     policy = derive(site, fabric, ledger)
     predictions = tuple(predict(site, server, fabric, placement, job) for job in ledger.jobs)
     targets = derive_targets(site, server, fabric, policy)
     side = side_networks(site, fabric, ledger)
-    bom = _priced((*bill_of_materials(site, server, fabric), *side.bom), prices)
+    bom = _priced((*bill_of_materials(site, server, fabric), *map(with_power, side.bom)), prices)
     bill = bill_totals(site, fabric, bom)
     advice = advise(Case(site, server, ledger, fabric, placement, policy, predictions, bill))
     failures = report_failures(site, server, fabric, placement, ledger, policy.load_balancing)
     parts: tuple[_Reasoned, ...] = (fabric, growth, placement, policy, side, failures, advice)
     findings = [*ledger_findings, *(finding for part in parts for finding in part.findings)]
+    findings += judge_prices(bom, prices) if prices else ()
     if isinstance(loaded, LoadedSite):
         findings = [quote(finding, loaded) for finding in findings]
     return Plan(
@@ -114,14 +130,17 @@ def make_plan(loaded: LoadedSite | Site, prices: PriceFile | None = None) -> Pla
     )
 
 
+def _readable(made: Account) -> Account:
+    """The account, when every file that it needed could be read. Raises InputError."""
+    unread = [finding for finding in made[1] if finding.code in UNREADABLE]
+    if unread:
+        raise InputError(unread)
+    return made
+
+
 def _priced(bom: tuple[BomRow, ...], prices: PriceFile | None) -> tuple[BomRow, ...]:
     """The bill with the prices of the file, when there is one."""
     return apply_prices(bom, prices) if prices else bom
-
-
-def _prices_by_part(prices: PriceFile | None) -> dict[str, float] | None:
-    """Part -> price of one piece, as the file names parts."""
-    return {price.part: price.price for price in prices.prices} if prices else None
 
 
 def quote(finding: Finding, loaded: LoadedSite) -> Finding:

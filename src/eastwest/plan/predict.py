@@ -1,104 +1,67 @@
-"""The first prediction: step time, exposed communication and MFU of a job, right in its arithmetic, with its
-assumptions listed.
+"""Prediction of a job on a fabric: seconds of a step or a token, their interval, what moves them most, their limits.
 
-compute = FLOPs / (peak x assumed GEMM efficiency), bubble = compute x (pp - 1) / (v m), each traffic class costs the
-time of its most loaded link (equal ECMP split) plus a latency per message; what can hide behind computation is hidden,
-the rest is exposed. It stops being true under incast, collisions of ECMP flows, loss and pauses: there it is a floor.
+Training: the step model on data sheets and fitted constants, its communication stretched by what the fabric's most
+loaded links, slots, distance and faults leave (training_model). Inference: prefill and decode rounds that pay every
+collective in full (serving_model). It stops being true under incast, collisions of ECMP flows, loss and pauses.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from eastwest.fabric.bottleneck import Bottleneck, bottleneck
+from eastwest.fabric.bottleneck import Bottleneck
 from eastwest.fabric.placement import Placement
-from eastwest.fabric.slots import nic_slot_payload_bps
 from eastwest.fabric.tables import Fabric
-from eastwest.spec import catalogue
+from eastwest.plan.network_factors import bottlenecks, factors_of
+from eastwest.plan.own_constants.file import OwnConstants
+from eastwest.plan.prediction import Interval, Prediction, RowTime
+from eastwest.plan.prediction_limits import (
+    assumed_of_serving,
+    assumed_of_training,
+    invalid_of_network,
+    invalid_of_training,
+)
+from eastwest.plan.sensitivities import serving_sensitivities, training_sensitivities
+from eastwest.plan.serving_model import UNVALIDATED_LOG, ServingModel, serving_model
+from eastwest.plan.slicing import curves
+from eastwest.plan.training_model import Step, TrainingModel, training_model
 from eastwest.spec.resolve import ServerFacts
 from eastwest.spec.site import Site
-from eastwest.units import BITS_PER_BYTE, KIBI, US_PER_S, format_time
-from eastwest.workload.ledger import JobLedger, LedgerRow
-from eastwest.workload.profile import ASSUMED_COMPUTE_RATIO
+from eastwest.workload.ledger import JobLedger
 
-NETWORK_EFFICIENCY = 0.92  # busbw of large NCCL rings over NIC line rate; published runs of four nodes up: 0.90-0.96
-SCALE_UP_EFFICIENCY = 0.80  # ring busbw inside one 8-GPU server over one-way link rate: 367 of 450 GB/s on H200
-HBM_EFFICIENCY = 0.80  # share of memory bandwidth that decode kernels stream at
-# NCCL's tuning table, ring, per step: Simple protocol for large messages, LL for small ones.
-SCALE_UP_LATENCY_S, SCALE_UP_LL_LATENCY_S = 3.4e-6, 0.6e-6
-NETWORK_LATENCY_S, NETWORK_LL_LATENCY_S = 14e-6, 2.7e-6
-LL_MESSAGE_BYTES = 32 * KIBI  # below it LL's halved bandwidth costs less than Simple's fences
+__all__ = ["JobModel", "Prediction", "RowTime", "bottlenecks", "duration_s", "model_of", "predict"]
+
+NO_SERVING_RUN = "no published serving run was judged: the interval is a guess from other models of this kind"
 
 
-@dataclass(frozen=True, slots=True)
-class RowTime:
-    """Time of one traffic class in one `per`, and how much of it computation cannot hide."""
+@dataclass(frozen=True, eq=False)
+class JobModel:
+    """One job of a site, ready to be timed on any state of its network; `found` are its bottlenecks as built."""
 
-    traffic: str
-    time_s: float
-    exposed_s: float
-    bottleneck: str
-
-
-@dataclass(frozen=True, slots=True)
-class Prediction:
-    """What one job does in one step (training) or one token (inference); values that do not apply are None."""
-
-    job: str
-    step_time_s: float | None
-    compute_s: float | None
-    bubble_s: float | None
-    exposed_communication_s: float | None
-    mfu_ratio: float | None
-    tokens_per_s_per_gpu: float | None
-    time_to_first_token_s: float | None
-    time_per_token_s: float | None
-    rows: tuple[RowTime, ...]
-    assumed: tuple[str, ...]
-    invalid: tuple[str, ...]
-
-    @property
-    def communication_share_ratio(self) -> float | None:
-        """Exposed communication over step time."""
-        if not self.step_time_s or self.exposed_communication_s is None:
-            return None
-        return self.exposed_communication_s / self.step_time_s
-
-    def as_json(self) -> dict[str, Any]:
-        """The prediction in the shape of the command line's contract."""
-        return {
-            "step_time_s": self.step_time_s,
-            "compute_s": self.compute_s,
-            "bubble_s": self.bubble_s,
-            "exposed_communication_s": self.exposed_communication_s,
-            "communication_share_ratio": self.communication_share_ratio,
-            "mfu_ratio": self.mfu_ratio,
-            "tokens_per_s_per_gpu": self.tokens_per_s_per_gpu,
-            "time_to_first_token_s": self.time_to_first_token_s,
-            "time_per_token_s": self.time_per_token_s,
-            "exposed_by_traffic_s": {row.traffic: row.exposed_s for row in self.rows},
-            "time_by_traffic_s": {row.traffic: row.time_s for row in self.rows},
-            "assumed": list(self.assumed),
-            "invalid": list(self.invalid),
-        }
+    site: Site
+    server: ServerFacts
+    fabric: Fabric
+    job: JobLedger
+    found: Mapping[str, Bottleneck]
+    part: TrainingModel | ServingModel
 
 
-@dataclass(frozen=True, slots=True)
-class _Machine:
-    """The rates that bound one GPU: bytes/s inside the scale-up domain, bytes/s of memory, FLOP/s reached."""
-
-    scale_up_bytes_per_s: float
-    memory_bytes_per_s: float
-    flops_per_s: float
-    peak_flops: float
-
-
-def bottlenecks(fabric: Fabric, placement: Placement, job: JobLedger) -> dict[str, Bottleneck]:
-    """Traffic class -> what bounds it on this fabric; checkpoints go to the storage system and are left out."""
-    gpus = placement.gpus[job.name]
-    return {row.traffic: bottleneck(fabric, job.grid, gpus, row) for row in job.rows if row.per != "checkpoint"}
+def model_of(
+    site: Site,
+    server: ServerFacts,
+    fabric: Fabric,
+    placement: Placement,
+    job: JobLedger,
+    own: OwnConstants | None = None,
+) -> JobModel:
+    """The model of one job where it is placed; `own` constants replace those of the package."""
+    found, own = bottlenecks(fabric, placement, job), own or OwnConstants()
+    if job.kind == "training":
+        return JobModel(site, server, fabric, job, found, training_model(site, server, job, found, own.step))
+    serving = serving_model(site, server, job, own.step, own.collectives)
+    return JobModel(site, server, fabric, job, found, serving)
 
 
 def predict(
@@ -107,159 +70,103 @@ def predict(
     fabric: Fabric,
     placement: Placement,
     job: JobLedger,
-    found: Mapping[str, Bottleneck] | None = None,
+    own: OwnConstants | None = None,
 ) -> Prediction:
-    """The first prediction of one job, alone on the network. Values that do not apply to its kind are None.
-
-    `found` are the job's `bottlenecks` where they are known already, or those of the fabric after a fault.
-    """
-    gpu = catalogue.get("gpu", server.gpu)
-    peak = float(job.facts["peak_flops"])
-    machine = _Machine(
-        scale_up_bytes_per_s=(gpu.scale_up_bytes_per_s or server.nic_rate_bps / BITS_PER_BYTE) * SCALE_UP_EFFICIENCY,
-        memory_bytes_per_s=gpu.memory_bytes_per_s * HBM_EFFICIENCY,
-        flops_per_s=peak * ASSUMED_COMPUTE_RATIO,
-        peak_flops=peak,
-    )
-    assumed = (*job.assumed, *_assumed())
-    invalid = _invalid(site, server, fabric)
-    bounds = found if found is not None else bottlenecks(fabric, placement, job)
-    timed = {row.traffic: _time_of(row, bounds[row.traffic], machine) for row in job.rows if row.traffic in bounds}
-    if job.kind == "training":
-        return _training(job, machine, timed, assumed, invalid)
-    return _inference(job, machine, timed, assumed, invalid)
+    """The prediction of one job, alone on the network. Values that do not apply to its kind are None."""
+    return predicted(model_of(site, server, fabric, placement, job, own))
 
 
-def _assumed() -> tuple[str, ...]:
-    return (
-        f"large collectives reach {NETWORK_EFFICIENCY:.0%} of line rate on the network",
-        f"large collectives reach {SCALE_UP_EFFICIENCY:.0%} of line rate inside a server",
-        f"{NETWORK_LATENCY_S * US_PER_S:g} µs a network message, {SCALE_UP_LATENCY_S * US_PER_S:g} µs in a server; "
-        f"{NETWORK_LL_LATENCY_S * US_PER_S:g} and {SCALE_UP_LL_LATENCY_S * US_PER_S:g} µs below 32 KiB",
-        "ideal ECMP, no loss, no pauses, no other job on the network",
-    )
+def duration_s(model: JobModel, found: Mapping[str, Bottleneck]) -> float:
+    """Seconds of a training step, or of a token of inference, where these are the bottlenecks: after a fault, say."""
+    if isinstance(model.part, TrainingModel):
+        return model.part.step(found).step_s
+    return model.part.serve(found).token_s
 
 
-def _invalid(site: Site, server: ServerFacts, fabric: Fabric) -> tuple[str, ...]:
-    """Where the model does not hold for this site."""
-    reasons = []
-    if site.transport == "tcp":
-        reasons.append("TCP: loss, slow start and retransmission time-outs are not in it; the times are a floor")
-    if any(box.rate_limit_bps for link in fabric.room_links for box in link.boxes):
-        reasons.append("a rate-limited box drops or delays bursts; only its average rate is in it")
-    slot_bps = nic_slot_payload_bps(server)
-    if slot_bps is not None and slot_bps < server.nic_rate_bps:
-        times = server.nic_rate_bps / slot_bps
-        reasons.append(
-            f"the NIC's slot is slower than its wire: what a NIC sends takes up to {times:.2f} times as long"
-        )
-    broken = sorted({finding.code for finding in fabric.findings if finding.severity == "error"})
-    if broken:
-        codes = ", ".join(broken)
-        reasons.append(f"the fabric cannot be built as described ({codes}): missing links cost no time here")
-    return tuple(reasons)
+def predicted(model: JobModel) -> Prediction:
+    """The prediction of a job as placed."""
+    if isinstance(model.part, TrainingModel):
+        return _training(model, model.part)
+    return _serving(model, model.part)
 
 
-def _time_of(row: LedgerRow, found: Bottleneck, machine: _Machine) -> tuple[float, str]:
-    """Seconds of one row in one `per`, and what bounds it: the most loaded link, or the scale-up domain, plus latency
-    per message.
-    """
-    scale_up_s = found.scale_up_bytes / machine.scale_up_bytes_per_s
-    network_s = found.network_s / NETWORK_EFFICIENCY
-    latency_s = row_latency_s(row, bool(found.link))
-    bound = found.link if network_s >= scale_up_s and found.link else "scale_up"
-    return max(network_s, scale_up_s) + latency_s, bound
-
-
-def row_latency_s(row: LedgerRow, on_network: bool) -> float:
-    """Seconds of one row in one `per` that no bandwidth shortens: its messages that follow each other x latency."""
-    return _rounds(row) * _latency_s(row, on_network)
-
-
-def _rounds(row: LedgerRow) -> float:
-    """Messages that follow each other; those of one all-to-all leave together."""
-    return row.messages / max(1, row.group_size - 1) if row.collective == "all_to_all" else row.messages
-
-
-def _latency_s(row: LedgerRow, on_network: bool) -> float:
-    """Seconds of latency of one message, by what it crosses and by NCCL's protocol for its size."""
-    small = row.message_bytes <= LL_MESSAGE_BYTES
-    if on_network:
-        return NETWORK_LL_LATENCY_S if small else NETWORK_LATENCY_S
-    return SCALE_UP_LL_LATENCY_S if small else SCALE_UP_LATENCY_S
-
-
-def _training(
-    job: JobLedger,
-    machine: _Machine,
-    timed: Mapping[str, tuple[float, str]],
-    assumed: tuple[str, ...],
-    invalid: tuple[str, ...],
-) -> Prediction:
-    facts = job.facts
-    measured = facts.get("compute_s")
-    compute_s = float(measured) if measured else float(facts["hardware_flops_per_gpu"]) / machine.flops_per_s
-    bubble_s = compute_s * float(facts["bubble_ratio"])
-    rows = tuple(_exposed(row, *timed[row.traffic], compute_s) for row in job.rows if row.traffic in timed)
-    exposed_s = sum(row.exposed_s for row in rows)
-    step_s = compute_s + bubble_s + exposed_s
-    mfu = job.flops_per_gpu / (step_s * machine.peak_flops)
-    if mfu > 1:
-        invalid = (*invalid, f"a step of {format_time(step_s)} is faster than the GPUs' peak allows: check compute")
+def _training(model: JobModel, part: TrainingModel) -> Prediction:
+    job, found = model.job, model.found
+    step = part.step(found)
+    half_widths_s = part.half_widths_s(factors_of(job, found, part.server), step)
+    peak, facts = float(job.facts["peak_flops"]), job.facts
+    mfu = job.flops_per_gpu / (step.step_s * peak)
+    tokens = float(facts["tokens_per_step"]) / job.gpus
     return Prediction(
         job=job.name,
-        step_time_s=step_s,
-        compute_s=compute_s,
-        bubble_s=bubble_s,
-        exposed_communication_s=exposed_s,
+        step_time_s=step.step_s,
+        compute_s=step.compute_s,
+        bubble_s=step.bubble_s,
+        exposed_communication_s=step.exposed_s,
         mfu_ratio=mfu,
-        tokens_per_s_per_gpu=float(facts["tokens_per_step"]) / step_s / job.gpus,
+        hfu_ratio=float(facts["hardware_flops_per_gpu"]) / (step.step_s * peak),
+        tokens_per_s_per_gpu=tokens / step.step_s,
         time_to_first_token_s=None,
         time_per_token_s=None,
-        rows=rows,
-        assumed=assumed if not measured else tuple(text for text in assumed if "of peak" not in text),
-        invalid=invalid,
+        rows=part.rows(found, step),
+        assumed=assumed_of_training(part),
+        invalid=(
+            *invalid_of_network(model.site, model.fabric, job, found),
+            *invalid_of_training(part, mfu, step.step_s),
+        ),
+        terms_s=step.terms_s,
+        interval=_intervals(part, step, half_widths_s, job.flops_per_gpu / peak, tokens),
+        sensitivities=training_sensitivities(part, found, step, half_widths_s),
+        slicing=curves(model.site, part, found, step),
     )
 
 
-def _exposed(row: LedgerRow, time_s: float, bound: str, compute_s: float) -> RowTime:
-    """What computation cannot hide: what has nothing to hide behind, or is longer than the computation beside it."""
-    visible_s = max(time_s * (1 - row.overlap_ratio), time_s - compute_s * row.window_ratio)
-    return RowTime(row.traffic, time_s, visible_s, bound)
+def _intervals(
+    part: TrainingModel, step: Step, half_widths_s: Mapping[str, float], flops_s: float, tokens: float
+) -> dict[str, Interval]:
+    """Intervals by key: the step's, what follows from it, and what shows of communication."""
+    half_s = math.hypot(*half_widths_s.values())
+    whole = part.interval(step, half_s)
+    shown = Interval(max(step.exposed_s - half_s, 0.0), step.exposed_s + half_s)
+    return {
+        "step_time_s": whole,
+        "exposed_communication_s": shown,
+        "mfu_ratio": Interval(flops_s / whole.high, flops_s / whole.low),
+        "tokens_per_s_per_gpu": Interval(tokens / whole.high, tokens / whole.low),
+    }
 
 
-def _inference(
-    job: JobLedger,
-    machine: _Machine,
-    timed: Mapping[str, tuple[float, str]],
-    assumed: tuple[str, ...],
-    invalid: tuple[str, ...],
-) -> Prediction:
-    """Prefill is bound by FLOPs, a decode round by reading weights and KV cache; both pay their rounds in full."""
-    facts, stages = job.facts, job.grid.pp
-    batch, context = float(facts["tokens_per_round"]), float(facts["prompt"]) + float(facts["output"]) / 2
-    cache_bytes = batch * context * float(facts["kv_bytes_per_token"]) / (job.grid.tp * stages)
-    read_s = (float(facts["weight_bytes_per_gpu"]) + cache_bytes) / machine.memory_bytes_per_s
-    round_s = max(read_s, job.flops_per_gpu / machine.flops_per_s) * stages
-    prefill_s = float(facts["prefill_flops_per_gpu"]) * stages / machine.flops_per_s
-    computed: dict[str, float] = {"request": prefill_s, "token": round_s}
-    served = [row for row in job.rows if row.per in computed]
-    rows = tuple(_exposed(row, *timed[row.traffic], computed[row.per]) for row in served)
-    exposed = dict.fromkeys(computed, 0.0)
-    for row, time in zip(served, rows, strict=True):
-        exposed[row.per] += time.exposed_s
-    first_s, token_s = prefill_s + exposed["request"], round_s + exposed["token"]
+def _serving(model: JobModel, part: ServingModel) -> Prediction:
+    job, facts = model.job, model.job.facts
+    serving = part.serve(model.found)
+    first_s, token_s = serving.first_token_s, serving.token_s
+    replicas = float(facts["decode_replicas"])
+    tokens = replicas * float(facts["tokens_per_round"]) / job.gpus  # of all GPUs, those that prefill too
+    low, high = math.exp(-UNVALIDATED_LOG), math.exp(UNVALIDATED_LOG)
     return Prediction(
         job=job.name,
         step_time_s=None,
-        compute_s=round_s,
+        compute_s=serving.decode_s,
         bubble_s=None,
-        exposed_communication_s=exposed["token"],
+        exposed_communication_s=serving.exposed_s("token"),
         mfu_ratio=None,
-        tokens_per_s_per_gpu=batch / token_s / (job.grid.tp * stages),
+        tokens_per_s_per_gpu=tokens / token_s,
         time_to_first_token_s=first_s,
         time_per_token_s=token_s,
-        rows=rows,
-        assumed=(*assumed, f"decode streams memory at {HBM_EFFICIENCY:.0%} of its bandwidth, one round in flight"),
-        invalid=invalid,
+        rows=tuple(time for _, time in serving.rows),
+        assumed=assumed_of_serving(job, model.server),
+        invalid=(*invalid_of_network(model.site, model.fabric, job, model.found), NO_SERVING_RUN),
+        terms_s={
+            "prefill": serving.prefill_s,
+            "prefill communication": serving.exposed_s("request"),
+            "decode": serving.decode_s,
+            "decode communication": serving.exposed_s("token"),
+        },
+        interval={
+            "time_to_first_token_s": Interval(first_s * low, first_s * high),
+            "time_per_token_s": Interval(token_s * low, token_s * high),
+            "tokens_per_s_per_gpu": Interval(tokens / token_s * low, tokens / token_s * high),
+        },
+        sensitivities=serving_sensitivities(part, model.found, serving),
+        requests_per_s=part.requests_per_s(serving),
     )

@@ -1,5 +1,5 @@
-"""A price file (YAML or CSV): part -> price of one piece in one currency; read with the line of every mistake, then put
-into a bill.
+"""A price file (YAML or CSV, a filled-in bill too): part -> price of one piece in one currency; read with the line of
+every mistake.
 """
 
 from __future__ import annotations
@@ -7,22 +7,20 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from eastwest.errors import InputError, UsageError
+from eastwest.errors import InputError
 from eastwest.finding import Evidence, Finding
-from eastwest.plan.bom import BomRow
-from eastwest.plan.part_names import read_part
 from eastwest.registry import nearest
-from eastwest.spec import catalogue
 from eastwest.spec.document import Document, DocumentError, Flaw, read_document
 from eastwest.spec.mistakes import findings_of_flaws, quoted, shown
 
 MAX_FILE_BYTES = 4 * 1_048_576
 MAX_PRICE = 1e12  # of one piece; above it somebody forgot a decimal point
 COLUMNS = ("part", "price", "currency")
+EACH = "unit_price"  # column of bom.csv: its `price` is of all pieces of the line
 KEYS = ("currency", "prices")
 # ISO 4217 codes of the currencies in which network hardware is quoted.
 CURRENCIES = frozenset(
@@ -74,7 +72,7 @@ def load_prices(path: Path | str) -> PriceFile:
 def parse_prices(text: str, source: str) -> PriceFile:
     """The prices that a text states. Raises InputError with every mistake at once."""
     lines = tuple(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
-    mistakes = _Mistakes(source, lines)
+    mistakes = Mistakes(source, lines)
     if not text.strip():
         mistakes.add("EW-PRICE-002", None)
         mistakes.stop()
@@ -86,7 +84,7 @@ def parse_prices(text: str, source: str) -> PriceFile:
     return PriceFile(source, currency or "", prices, lines)
 
 
-class _Mistakes:
+class Mistakes:
     """The mistakes of one file; it lives while the file is read."""
 
     def __init__(self, source: str, lines: Sequence[str]) -> None:
@@ -115,7 +113,7 @@ def _file_mistake(code: str, source: str, problem: str) -> Finding:
     return Finding(code, "error", source, args={"where": source, "problem": problem})
 
 
-def _read_yaml(text: str, mistakes: _Mistakes) -> tuple[str | None, tuple[Price, ...]]:
+def _read_yaml(text: str, mistakes: Mistakes) -> tuple[str | None, tuple[Price, ...]]:
     """`currency: USD` and `prices: {part: price}`."""
     try:
         document = read_document(text)
@@ -139,7 +137,7 @@ def _read_yaml(text: str, mistakes: _Mistakes) -> tuple[str | None, tuple[Price,
     return currency, tuple(price for price in prices if price)
 
 
-def _yaml_mistakes(flaws: Sequence[Flaw], document: Document | None, mistakes: _Mistakes) -> Iterator[Finding]:
+def _yaml_mistakes(flaws: Sequence[Flaw], document: Document | None, mistakes: Mistakes) -> Iterator[Finding]:
     """Flaws of the text in the words of a price file where the site file's do not fit."""
     for flaw in flaws:
         if flaw.code == "EW-SITE-013":
@@ -152,8 +150,8 @@ def _yaml_mistakes(flaws: Sequence[Flaw], document: Document | None, mistakes: _
             yield from findings_of_flaws([flaw], mistakes.source, document, mistakes.lines)
 
 
-def _read_csv(lines: Sequence[str], mistakes: _Mistakes) -> tuple[str | None, tuple[Price, ...]]:
-    """A table with the header part,price,currency."""
+def _read_csv(lines: Sequence[str], mistakes: Mistakes) -> tuple[str | None, tuple[Price, ...]]:
+    """A table with the header part,price,currency, or a bill whose unit prices are filled in."""
     try:
         rows = list(_csv_rows(lines))
     except csv.Error as error:
@@ -161,13 +159,8 @@ def _read_csv(lines: Sequence[str], mistakes: _Mistakes) -> tuple[str | None, tu
         return None, ()
     first_line, header = rows[0]
     names = [name.strip().lower() for name in header]
-    for name in names:
-        if name not in COLUMNS or names.count(name) > 1:
-            mistakes.add("EW-PRICE-003", first_line, found=shown(name), expected=", ".join(COLUMNS))
-    for name in COLUMNS:
-        if name not in names:
-            mistakes.add("EW-PRICE-005", first_line, missing=name)
-    mistakes.stop()
+    is_bill = EACH in names
+    _judge_header(names, first_line, is_bill, mistakes)
     currency: str | None = None
     prices: list[Price] = []
     for line, cells in rows[1:]:
@@ -175,11 +168,36 @@ def _read_csv(lines: Sequence[str], mistakes: _Mistakes) -> tuple[str | None, tu
             mistakes.add("EW-PRICE-007", line, found=len(cells), expected=len(names))
             continue
         row = dict(zip(names, (cell.strip() for cell in cells), strict=True))
+        value = _unit_price(row) if is_bill else row["price"]
+        if is_bill and value == "":
+            continue
         currency = _same_currency(row["currency"], currency, line, mistakes)
-        price = _price(row["part"], row["price"], line, mistakes)
+        price = _price(row["part"], value, line, mistakes)
         if price:
-            prices += _unless_repeated(price, prices, mistakes)
+            prices += _unless_repeated(price, prices, is_bill, mistakes)
     return currency, tuple(prices)
+
+
+def _judge_header(names: Sequence[str], line: int, is_bill: bool, mistakes: Mistakes) -> None:
+    """Columns that are unknown, twice there or missing; of a bill the three that count, whatever else it has."""
+    wanted = ("part", EACH, "currency") if is_bill else COLUMNS
+    for name in names:
+        if (name not in wanted and not is_bill) or (name in wanted and names.count(name) > 1):
+            mistakes.add("EW-PRICE-003", line, found=shown(name), expected=", ".join(wanted))
+    for name in wanted:
+        if name not in names:
+            mistakes.add("EW-PRICE-005", line, missing=name)
+    mistakes.stop()
+
+
+def _unit_price(row: Mapping[str, str]) -> str:
+    """The price of one piece of a line of a bill, from that of all pieces when only this is filled in; empty without
+    either.
+    """
+    whole, quantity = _number(row.get("price") or None), _number(row.get("quantity") or None)
+    if row[EACH] or whole is None or not quantity:
+        return row[EACH] or row.get("price", "")
+    return str(whole / quantity)
 
 
 def _csv_rows(lines: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
@@ -190,15 +208,17 @@ def _csv_rows(lines: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
             yield reader.line_num, cells
 
 
-def _unless_repeated(price: Price, before: Sequence[Price], mistakes: _Mistakes) -> list[Price]:
+def _unless_repeated(price: Price, before: Sequence[Price], is_bill: bool, mistakes: Mistakes) -> list[Price]:
+    """The price unless its part has one already; a bill may say the same price on several lines."""
     first = next((other for other in before if folded(other.part) == folded(price.part)), None)
     if first is None:
         return [price]
-    mistakes.add("EW-PRICE-010", price.line, part=shown(price.part), first=first.line)
+    if not is_bill or first.price != price.price:
+        mistakes.add("EW-PRICE-010", price.line, part=shown(price.part), first=first.line)
     return []
 
 
-def _currency(value: Any, line: int | None, mistakes: _Mistakes) -> str | None:
+def _currency(value: Any, line: int | None, mistakes: Mistakes) -> str | None:
     """The ISO 4217 code; a mistake when it is missing or unknown."""
     if value is None or value == "":
         mistakes.add("EW-PRICE-008", line)
@@ -210,7 +230,7 @@ def _currency(value: Any, line: int | None, mistakes: _Mistakes) -> str | None:
     return str(value)
 
 
-def _same_currency(value: str, first: str | None, line: int, mistakes: _Mistakes) -> str | None:
+def _same_currency(value: str, first: str | None, line: int, mistakes: Mistakes) -> str | None:
     """The currency of all rows; a mistake when this row has another."""
     found = _currency(value, line, mistakes)
     if found and first and found != first:
@@ -218,7 +238,7 @@ def _same_currency(value: str, first: str | None, line: int, mistakes: _Mistakes
     return first or found
 
 
-def _price(part: str, value: Any, line: int, mistakes: _Mistakes) -> Price | None:
+def _price(part: str, value: Any, line: int, mistakes: Mistakes) -> Price | None:
     """One price; a mistake when the part has no name, or the price is no number, endless, or below zero."""
     if not part.strip():
         mistakes.add("EW-PRICE-012", line)
@@ -250,52 +270,3 @@ def _number(value: Any) -> float | None:
 def folded(part: str) -> str:
     """A part's name without case and with single blanks."""
     return " ".join(part.lower().split())
-
-
-def apply_prices(bom: Sequence[BomRow], file: PriceFile) -> tuple[BomRow, ...]:
-    """The bill with the file's prices; parts of other designs are left out of it.
-
-    A part is named as in the bill, or by a catalogue model or alias. Raises InputError for a part that neither the bill
-    nor the catalogue nor any pattern of part names knows, and for a part that is priced twice under two names.
-    """
-    mistakes = _Mistakes(file.source, file.lines)
-    in_bill = {folded(row.part): row.part for row in bom}
-    chosen: dict[str, Price] = {}
-    for price in file.prices:
-        part = in_bill.get(folded(price.part)) or _catalogue_name(price.part)
-        if part is None and read_part(price.part) is None:
-            _unknown(price, in_bill, mistakes)
-            continue
-        name = folded(part or price.part)
-        if name in chosen:
-            mistakes.add("EW-PRICE-010", price.line, part=shown(price.part), first=chosen[name].line)
-        chosen.setdefault(name, price)
-    mistakes.stop()
-    return tuple(_priced(row, chosen, file.currency) for row in bom)
-
-
-def _priced(row: BomRow, chosen: Mapping[str, Price], currency: str) -> BomRow:
-    price = chosen.get(folded(row.part))
-    return replace(row, unit_price=price.price, currency=currency) if price else row
-
-
-def _catalogue_name(part: str) -> str | None:
-    """The name of a catalogue model under which the bill lists it."""
-    try:
-        return catalogue.find(part)[1].name
-    except UsageError:
-        return next((name for name in _catalogue_names() if folded(name) == folded(part)), None)
-
-
-def _catalogue_names() -> Iterator[str]:
-    for kind in catalogue.KINDS:
-        if kind != "model":
-            yield from (catalogue.get(kind, model).name for model in catalogue.names(kind))
-
-
-def _unknown(price: Price, in_bill: Mapping[str, str], mistakes: _Mistakes) -> None:
-    near = nearest(price.part, in_bill.values())
-    if near:
-        mistakes.add("EW-PRICE-015", price.line, part=shown(price.part), near=near)
-    else:
-        mistakes.add("EW-PRICE-016", price.line, part=shown(price.part))

@@ -24,6 +24,7 @@ FAILURE_COLUMNS = (
     "remaining_ratio",
     "events_per_month",
     "source",
+    "counted_in",
 )
 COST_COLUMNS = (
     "job",

@@ -8,8 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from eastwest.decision import Decision
-from eastwest.fabric.cabling import parts
+from eastwest.fabric.media import MEDIA, WHOLE_CABLES
+from eastwest.fabric.parts import parts
 from eastwest.fabric.tables import Fabric, NodeKind
 from eastwest.plan.failure_rates import (
     LEAD_TIME_S,
@@ -82,9 +85,11 @@ def _spares(fabric: Fabric, server: ServerFacts) -> Iterator[Spare]:
         yield Spare(label, "switch", count, 1.0, SWITCH_RATE)
     bought = parts(fabric)
     modules = sum(part.count for part in bought if part.unit == "module")
-    optical_links = sum(part.count for part in bought if part.unit == "cable")
+    optical_links = int(
+        np.count_nonzero(~np.isin(fabric.links["medium"], [MEDIA.index(name) for name in WHOLE_CABLES]))
+    )
     for part in bought:
-        if part.unit == "link":
+        if part.is_fixed:
             yield Spare(part.part, part.unit, part.count, 1.0, LINK_RATE)
         elif part.unit == "module":
             yield Spare(part.part, part.unit, part.count, optical_links / modules, LINK_RATE)

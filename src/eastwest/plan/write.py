@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from glob import escape
 from pathlib import Path
 from typing import Any
 
 from eastwest.errors import UsageError
 
 MARK = "plan.json"  # a folder that holds it was written by eastwest and may be replaced
-LIST = ".eastwest-files"  # the names that a plan's folder consists of, a line each
+LIST = ".eastwest-files"  # the files of a plan's folder, a line each as sha256sum writes them; older ones names alone
+_LISTED = re.compile(r"(?:(?P<digest>[0-9a-f]{64})  )?(?P<name>.+)")
 HIDDEN = ".eastwest."  # a folder that is being written, or was when the run was killed; may be removed
 
 
@@ -72,12 +76,20 @@ def _check(folder: Path, target: Path, names: set[str]) -> None:
             f"--out {folder} is not empty and holds no {MARK}",
             hint="name a new folder, or one that an earlier plan wrote; nothing of yours is overwritten",
         )
-    written = _names_in(target) or names or inside
+    listed = _files_in(target)
+    written = set(listed) or names or inside
     foreign = sorted(inside - written - {LIST})
     if foreign:
         raise UsageError(
             f"--out {folder} holds {foreign[0]}, which no plan wrote"
             + (f", and {len(foreign) - 1} more such files" if foreign[1:] else ""),
+            hint="move it elsewhere, or name another folder; nothing of yours is overwritten",
+        )
+    changed = [name for name, digest in listed.items() if name in inside and digest not in ("", _digest(target / name))]
+    if changed:
+        raise UsageError(
+            f"--out {folder} holds {changed[0]}, which was changed after the plan wrote it"
+            + (f", and {len(changed) - 1} more such files" if changed[1:] else ""),
             hint="move it elsewhere, or name another folder; nothing of yours is overwritten",
         )
 
@@ -92,12 +104,29 @@ def _target_of(folder: Path) -> Path:
     return target
 
 
-def _names_in(folder: Path) -> set[str]:
-    """The files that the plan in this folder consists of, by its own list; empty without a list."""
+def _files_in(folder: Path) -> dict[str, str]:
+    """The files that the plan in this folder consists of, by its own list, and the SHA-256 of each as written, empty
+    where the list has none; nothing without a list.
+    """
     try:
-        return set((folder / LIST).read_text(encoding="utf-8").splitlines())
+        lines = (folder / LIST).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return {}
+    found = [_LISTED.fullmatch(line) for line in lines]
+    return {match["name"]: match["digest"] or "" for match in found if match}
+
+
+def _digest(path: Path) -> str:
+    """SHA-256 of a file; of a link that leads nowhere, nothing that a list could hold."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError:
-        return set()
+        return "unreadable"
+
+
+def _listing(folder: Path, names: Iterable[str]) -> str:
+    """The list of a plan's files as they were written."""
+    return "".join(f"{_digest(folder / name)}  {name}\n" for name in names)
 
 
 def _cannot_write(place: Path, error: Exception) -> str:
@@ -113,14 +142,17 @@ def write_folder(folder: Path, files: Mapping[str, str]) -> None:
     target = _target_of(folder)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        fresh = Path(tempfile.mkdtemp(prefix=f"{HIDDEN}new.", dir=target.parent))
-        try:
-            _fill(fresh, {**files, LIST: "".join(f"{name}\n" for name in files)})
+        with ExitStack() as held:
+            with _turn_at(target.parent):
+                _clear_left_overs(target)
+                fresh = Path(tempfile.mkdtemp(prefix=f"{HIDDEN}new.", dir=target.parent))
+                held.callback(shutil.rmtree, fresh, ignore_errors=True)
+                held.enter_context(_turn_at(fresh))  # says that somebody still writes it
+            _fill(fresh, files)
+            _fill(fresh, {LIST: _listing(fresh, files)})
             with _turn_at(target.parent):
                 _check(folder, target, set(files))
                 _swap(fresh, target)
-        finally:
-            shutil.rmtree(fresh, ignore_errors=True)
     except OSError as error:
         raise UsageError(_cannot_write(folder, error), hint="choose another --out folder") from error
 
@@ -157,12 +189,37 @@ def _turn_at(folder: Path) -> Iterator[None]:
         yield
 
 
+def _clear_left_overs(target: Path) -> None:
+    """Remove what killed runs left beside a place: new folders that nobody holds any more, old ones of this place.
+
+    Needs the turn at the folder. Without locks nothing is removed, since nobody could tell a run from its remains.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        return
+    found = [
+        path for kind in ("new", f"old.{_mark_of(target)}") for path in target.parent.glob(f"{HIDDEN}{escape(kind)}.*")
+    ]
+    for path in found:
+        with ExitStack() as held, suppress(OSError):
+            handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+            held.callback(os.close, handle)
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _mark_of(target: Path) -> str:
+    """A short mark of a folder's name, so that a name of any length has one."""
+    return hashlib.sha256(os.fsencode(target.name)).hexdigest()[:12]
+
+
 def _swap(fresh: Path, target: Path) -> None:
     """Put `fresh` where `target` is; the old folder survives until the new one stands."""
     if not target.exists():
         fresh.rename(target)
         return
-    old = Path(tempfile.mkdtemp(prefix=f"{HIDDEN}old.", dir=target.parent))
+    old = Path(tempfile.mkdtemp(prefix=f"{HIDDEN}old.{_mark_of(target)}.", dir=target.parent))
     try:
         target.rename(old)
     except OSError:

@@ -30,6 +30,7 @@ from eastwest.policy.roles import (
     profiles_for,
     queue_plans,
 )
+from eastwest.policy.room_links import pfc_decisions, without_pfc
 from eastwest.policy.rtt import RoundTrip, base_rtt
 from eastwest.policy.settings import DeviceSettings, Role
 from eastwest.policy.settings_host import EnvironmentVariable
@@ -99,6 +100,7 @@ def derive(site: Site, fabric: Fabric, ledger: Ledger) -> Policy:
         thresholds=chosen.limits,
         subnet=chosen.subnet,
         fabric=fabric,
+        without_pfc=without_pfc(site, fabric) if regime == "lossless" else None,
         decisions=tuple(_decisions(chosen)),
         findings=sort_findings([*findings, *_findings(chosen)]),
     )
@@ -108,7 +110,7 @@ def _choose(site: Site, fabric: Fabric, regime: LossRegime, separate: bool, wish
     rows = classes_of(regime, wish, separate)
     mtus = _mtus(site, fabric, regime)
     how, because = hashing.balancing(regime, site.qos.load_balancing)
-    inputs = _role_inputs(site, fabric, rows, mtus)
+    inputs = _role_inputs(site, fabric, rows, mtus, regime)
     memories = {role: memory_for(row) for role, row in inputs.items()}
     trip = base_rtt(fabric)
     limits = _thresholds(wish, regime, inputs, memories, trip.rtt_s, mtus.host_bytes)
@@ -144,6 +146,7 @@ def _decisions(c: _Choice) -> list[Decision]:
         *decide.class_decisions(c.site, c.regime, c.wish, c.rows, c.separate),
         *decide.mtu_decisions(c.site, c.regime, c.mtus.host_bytes, c.mtus.rdma_bytes, c.mtus.switch_bytes),
         *(row for role in c.inputs for row in decisions_for(c.inputs[role], c.memories[role], buffers.DEFAULT_ALPHA)),
+        *pfc_decisions(c.site, c.regime),
         *decide.ecn_decisions(c.limits, c.fabric.nic_rate_bps, c.trip, _port_limit(c.memories)),
         *_watchdog_decisions(c.wish, c.inputs, c.regime),
         *decide.hash_decisions(c.site.name, tuple(c.inputs), c.how, c.how_because, c.regime),
@@ -183,8 +186,10 @@ def _mtus(site: Site, fabric: Fabric, regime: LossRegime) -> _Mtus:
     return _Mtus(host, mtu.roce_mtu(host) or mtu.ROCE_MTUS_BYTES[0], switch, maxima)
 
 
-def _role_inputs(site: Site, fabric: Fabric, rows: tuple[TrafficClass, ...], mtus: _Mtus) -> dict[Role, RoleInputs]:
-    uses = face_uses(fabric)
+def _role_inputs(
+    site: Site, fabric: Fabric, rows: tuple[TrafficClass, ...], mtus: _Mtus, regime: LossRegime
+) -> dict[Role, RoleInputs]:
+    uses = face_uses(fabric, without_pfc(site, fabric) if regime == "lossless" else None)
     found: dict[Role, RoleInputs] = {}
     for role in roles_of(fabric):
         facts = switch_of_tier(site, TIER_OF_ROLE[role])

@@ -1,5 +1,5 @@
-"""The ports of a fabric by the way they face: towards servers, up, down, or to another room; with the longest cable
-and the most ports of each.
+"""The ports of a fabric by the way they face: towards servers, up, down, or to another room, with PFC or where it has
+ended; with the longest cable and the most ports of each.
 """
 
 from __future__ import annotations
@@ -13,9 +13,12 @@ from numpy.typing import NDArray
 from eastwest.fabric.tables import Fabric, LinkKind, NodeKind
 from eastwest.policy.settings import Role
 
-Face = Literal["server", "uplink", "downlink", "room", "unknown"]
+PortFace = Literal["server", "uplink", "downlink", "room", "unknown"]
+Face = PortFace | Literal["room_lossy"]
 ROLE_OF_KIND: dict[int, Role] = {NodeKind.LEAF: "leaf", NodeKind.SPINE: "spine", NodeKind.CORE: "core"}
-FACES: tuple[Face, ...] = ("server", "uplink", "downlink", "room", "unknown")
+ROOM_LOSSY: Face = "room_lossy"  # towards another room, where PFC has ended
+PORT_FACES: tuple[PortFace, ...] = ("server", "uplink", "downlink", "room", "unknown")
+FACES: tuple[Face, ...] = (*PORT_FACES, ROOM_LOSSY)
 _LOWER = {LinkKind.SERVER_LEAF: 4, LinkKind.LEAF_SPINE: 1, LinkKind.SPINE_CORE: 1, LinkKind.ROOM: 3}
 _UPPER = {LinkKind.SERVER_LEAF: 0, LinkKind.LEAF_SPINE: 2, LinkKind.SPINE_CORE: 2, LinkKind.ROOM: 3}
 LENGTH_STEP_M = 5.0  # cable lengths are rounded up to this step, so that a spare of the next length loses nothing
@@ -46,18 +49,25 @@ def face_numbers(links: NDArray[np.void], side: Literal["a", "b"]) -> NDArray[np
     return numbers
 
 
-def face_uses(fabric: Fabric) -> tuple[FaceUse, ...]:
-    """Every kind of switch port that has a cable, in the order role, face, rate."""
+def face_uses(fabric: Fabric, without_pfc: NDArray[np.bool_] | None = None) -> tuple[FaceUse, ...]:
+    """Every kind of switch port that has a cable, in the order role, face, rate; `without_pfc` (n_links,) marks the
+    links that PFC does not cross.
+    """
     links, nodes = fabric.links, fabric.nodes
     node = np.concatenate([links["a"], links["b"]]).astype(np.int64)
     port = np.concatenate([links["a_port"], links["b_port"]]).astype(np.int64)
     face = np.concatenate([face_numbers(links, "a"), face_numbers(links, "b")])
+    if without_pfc is not None:
+        face[np.tile(without_pfc, 2)] = FACES.index(ROOM_LOSSY)
     rate, length = np.tile(links["rate_bps"], 2), np.tile(links["length_m"], 2)
     kind = nodes["kind"][node]
     found = []
     for member, role in ROLE_OF_KIND.items():
         mine = np.flatnonzero(kind == member)
-        for number, speed in sorted({(int(f), int(r)) for f, r in zip(face[mine], rate[mine], strict=True)}):
+        pairs = [
+            (f, r) for f in np.unique(face[mine]).tolist() for r in np.unique(rate[mine][face[mine] == f]).tolist()
+        ]
+        for number, speed in pairs:
             rows = mine[(face[mine] == number) & (rate[mine] == speed)]
             lane_bps = int(fabric.ports["lane_rate_bps"][port[rows[0]]]) or speed
             longest, most = float(length[rows].max()), int(np.bincount(node[rows]).max())

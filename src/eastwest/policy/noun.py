@@ -20,7 +20,7 @@ from eastwest.fabric.tables import Fabric, NodeKind
 from eastwest.finding import Finding
 from eastwest.policy.classes import TrafficClass, lossless_priorities
 from eastwest.policy.ecn import Thresholds
-from eastwest.policy.faces import FACES, ROLE_OF_KIND, Face, face_numbers, role_of
+from eastwest.policy.faces import PORT_FACES, ROLE_OF_KIND, ROOM_LOSSY, Face, face_numbers, role_of
 from eastwest.policy.settings import DeviceSettings, PfcSettings, PortSettings, PriorityGroup, Role
 from eastwest.policy.settings_host import HostSettings
 from eastwest.policy.settings_subnet import SubnetSettings
@@ -59,9 +59,9 @@ class RoleTemplate:
 class Policy:
     """How every device must behave, vendor-neutral.
 
-    `templates` by role, `host` the template of a server, `thresholds` ECN by rate in bit/s, `subnet` for
-    InfiniBand. `device(name)` and `host_of(name)` make one device's settings on demand: two thousand switches cost
-    nothing until somebody asks.
+    `templates` by role, `host` the template of a server, `thresholds` ECN by rate in bit/s, `subnet` for InfiniBand,
+    `without_pfc` (n_links,) the links of a lossless fabric that PFC does not cross. `device(name)` and `host_of(name)`
+    make one device's settings on demand: two thousand switches cost nothing until somebody asks.
     """
 
     loss_regime: LossRegime
@@ -76,6 +76,7 @@ class Policy:
     thresholds: Mapping[int, Thresholds]
     subnet: SubnetSettings | None
     fabric: Fabric
+    without_pfc: NDArray[np.bool_] | None = None
     decisions: tuple[Decision, ...] = ()
     findings: tuple[Finding, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -86,7 +87,7 @@ class Policy:
         return lossless_priorities(self.classes)
 
     @cached_property
-    def _names(self) -> list[str]:
+    def _names(self) -> tuple[str, ...]:
         return port_names(self.fabric)
 
     @cached_property
@@ -136,19 +137,20 @@ class Policy:
         if link < 0:
             return replace(plain, enabled=False)
         side, far = ("a", "b") if int(links["a_port"][link]) == row else ("b", "a")
-        face = FACES[int(face_numbers(links[link : link + 1], "a" if side == "a" else "b")[0])]
+        face = PORT_FACES[int(face_numbers(links[link : link + 1], "a" if side == "a" else "b")[0])]
         peer, peer_port = self.fabric.names[int(links[far][link])], self._names[int(links[f"{far}_port"][link])]
         plain = replace(
             plain, enabled=True, faces=face, peer=peer, peer_port=peer_port, description=f"{peer} {peer_port}"
         )
-        return self._with_classes(plain, template, face, rate)
+        lossy = self.without_pfc is not None and bool(self.without_pfc[link])
+        return self._with_classes(plain, template, ROOM_LOSSY if lossy else face, rate)
 
     def _with_classes(self, port: PortSettings, template: RoleTemplate, face: Face, rate: int) -> PortSettings:
         rule = template.rules.get((face, rate))
         if rule is None or self.loss_regime == "infiniband":
             return port
-        lossless = self.lossless_priorities
-        groups = tuple(PriorityGroup(row.pg, rule.profile) for row in self.classes if row.lossless)
+        lossless = self.lossless_priorities if face != ROOM_LOSSY else frozenset()
+        groups = tuple(PriorityGroup(row.pg, rule.profile) for row in self.classes if row.lossless and lossless)
         return replace(
             port,
             pfc=PfcSettings("on", lossless, lossless) if lossless else PfcSettings("off"),

@@ -12,7 +12,7 @@ from eastwest.finding import Finding
 from eastwest.policy import buffers, headroom
 from eastwest.policy.classes import TrafficClass
 from eastwest.policy.ecn import Thresholds
-from eastwest.policy.faces import Face, FaceUse
+from eastwest.policy.faces import ROOM_LOSSY, Face, FaceUse
 from eastwest.policy.headroom import Headroom
 from eastwest.policy.settings import (
     BufferProfile,
@@ -56,10 +56,9 @@ def memory_for(inputs: RoleInputs) -> RoleMemory:
     """Headroom of every kind of port of a role, and whether all of it fits in the chip's memory."""
     facts = inputs.facts
     memory = buffers.memory_of(facts.buffer_total_bytes, facts.cell_bytes, facts.ports, facts.port_rate_bps)
-    rooms = {(use.face, use.rate_bps): headroom_for(inputs, use) for use in inputs.uses} if inputs.n_lossless else {}
-    groups = [
-        (use.n_most * inputs.n_lossless, rooms[use.face, use.rate_bps].size_bytes) for use in inputs.uses if rooms
-    ]
+    pausing = [use for use in inputs.uses if use.face != ROOM_LOSSY] if inputs.n_lossless else []
+    rooms = {(use.face, use.rate_bps): headroom_for(inputs, use) for use in pausing}
+    groups = [(use.n_most * inputs.n_lossless, rooms[use.face, use.rate_bps].size_bytes) for use in pausing]
     return RoleMemory(memory, rooms, buffers.fit(memory.total_bytes, groups))
 
 
@@ -146,7 +145,11 @@ def decisions_for(inputs: RoleInputs, memory: RoleMemory, alpha: float) -> list[
             source=memory.memory.source,
         )
     ]
-    rows += [_headroom_decision(inputs, memory, use) for use in _first_of_face(inputs.uses) if memory.headrooms]
+    rows += [
+        _headroom_decision(inputs, memory, use)
+        for use in _first_of_face(inputs.uses)
+        if (use.face, use.rate_bps) in memory.headrooms
+    ]
     if memory.headrooms:
         rows.append(
             Decision(

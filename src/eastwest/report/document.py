@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from eastwest.report.blocks import Document, Section
-from eastwest.report.chapters import bill, failures, growth, network, promise, traffic, verdict
+from eastwest.report.chapters import bill, failures, growth, network, prediction, promise, traffic, verdict
 from eastwest.report.values import Json, at, clean
 from eastwest.report.wording import Words, words_of
 
@@ -23,7 +23,7 @@ CHAPTERS: tuple[Chapter, ...] = (
     network.fabric_section,
     traffic.placement_section,
     network.policy_section,
-    promise.prediction_section,
+    prediction.prediction_section,
     promise.targets_section,
     bill.bill_section,
     growth.growth_section,

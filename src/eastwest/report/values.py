@@ -5,6 +5,7 @@ act.
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -49,8 +50,8 @@ _BY_UNIT: dict[str, Callable[[float], str]] = {
     "1": _plain,
     "asn": lambda value: str(int(value)),
 }
-# Longest first: `_bytes_per_s` must not be read as `_s`.
-_SUFFIXES = ("bytes_per_s", "bytes", "bps", "ps", "dbm", "s", "m", "w")
+_RATIO = re.compile(r"_per_[a-z]+$")  # `samples_per_s` is no time, `bytes_per_m` no length
+_SUFFIXES = ("bytes", "bps", "ps", "dbm", "s", "m", "w")
 
 
 def clean(value: Any) -> Any:
@@ -60,7 +61,7 @@ def clean(value: Any) -> Any:
     mark a page.
     """
     if isinstance(value, str):
-        return "".join(_visible(character) for character in value)
+        return value if value.isprintable() else "".join(_visible(character) for character in value)
     if isinstance(value, Mapping):
         return {clean(str(key)): clean(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -159,8 +160,14 @@ def quantity(words: Words, value: Any, unit: Any) -> str:
 
 
 def named(words: Words, name: str, value: Any) -> str:
-    """A value whose key says its unit (`rate_bps`, `size_bytes`, `step_time_s`)."""
+    """A value whose key says its unit (`rate_bps`, `size_bytes`, `step_time_s`); a rate of something else, such as
+    `samples_per_s` or `bytes_per_m`, is a plain number whose unit is its name.
+    """
     bare = name.removesuffix("_per_gpu")
+    if f"_{bare}".endswith("_bytes_per_s"):
+        return quantity(words, value, "bytes_per_s")
+    if _RATIO.search(bare):
+        return text_of(words, value)
     for suffix in _SUFFIXES:
         if bare.endswith(f"_{suffix}"):
             return quantity(words, value, suffix)

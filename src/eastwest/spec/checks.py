@@ -18,7 +18,7 @@ from eastwest.spec.hosts import ServerWish
 from eastwest.spec.qos import REGIMES_OF_TRANSPORT
 from eastwest.spec.resolve import gpus_of_servers, resolve_server, servers_of
 from eastwest.spec.site import Site
-from eastwest.spec.switches import SwitchWish, is_ports_by_rate
+from eastwest.spec.switches import FAMILIES, SwitchWish, is_ports_by_rate
 from eastwest.units import format_port_rate
 
 MAX_LATER_NIC_PORTS = 1_000_000  # of a growth step, for which ports are counted and kept
@@ -30,6 +30,14 @@ SWITCHES_OF_FAMILY: Mapping[str, tuple[str, ...]] = {
     "rail_only": ("leaf",),
     "single_switch": ("leaf",),
     "three_tier": ("leaf", "spine", "core"),
+}
+# Tiers that a family can have, where they are not two or three.
+TIERS_OF_FAMILY: Mapping[str, tuple[int, ...]] = {
+    "direct": (),
+    "multi_plane": (1, 2, 3),
+    "rail_only": (1, 2),
+    "single_switch": (1,),
+    "three_tier": (3,),
 }
 _CODE_OF_KIND: Mapping[Kind, str] = {
     "server": "EW-SITE-061",
@@ -167,6 +175,17 @@ def _switches(site: Site) -> Iterator[Flaw]:
             yield Flaw("EW-SITE-079", None, ("fabric", key), {"missing": _missing_of_switch(wish)})
 
 
+def _tiers(site: Site) -> Iterator[Flaw]:
+    """A number of tiers that the family does not have."""
+    tiers, family = site.fabric.tiers, site.fabric.family
+    allowed = TIERS_OF_FAMILY.get(family, (2, 3))
+    if tiers is not None and tiers not in allowed:
+        fitting = [name for name in FAMILIES if tiers in TIERS_OF_FAMILY.get(name, (2, 3))]
+        words = {"found": tiers, "family": family, "fitting": ", ".join(fitting), "expected": list(allowed)}
+        choices = " or ".join(map(str, allowed)) or "no tiers"
+        yield Flaw("EW-SITE-113", None, ("fabric", "tiers"), words | {"choices": choices})
+
+
 def _missing_of_switch(wish: SwitchWish) -> str:
     return ", ".join(name for name, value in (("ports", wish.ports), ("rate", wish.rate_bps)) if value is None)
 
@@ -237,5 +256,5 @@ def _scale_up(wish: ServerWish, index: int) -> Iterator[Flaw]:
         yield Flaw("EW-SITE-091", None, ("servers", index, "scale_up_domain"), words)
 
 
-_SITE_CHECKS: tuple[Callable[[Site], Iterator[Flaw]], ...] = (_switches, _transport, _qos, _growth, _amounts)
+_SITE_CHECKS: tuple[Callable[[Site], Iterator[Flaw]], ...] = (_switches, _tiers, _transport, _qos, _growth, _amounts)
 _HOST_CHECKS: tuple[Callable[[Site], Iterator[Flaw]], ...] = (_room_names, _rooms_joined, _rack_places, _servers)

@@ -83,6 +83,9 @@ class RoomLinkWish(Wish):
     oversubscription_ratio: Ratio | None = Field(
         None, alias="oversubscription", description="accepted server:room-link ratio"
     )
+    pfc: bool | None = Field(
+        None, description="whether PFC crosses the link; it does when not given, and the plan says how far that may be"
+    )
 
 
 class NicWish(Wish):

@@ -113,6 +113,15 @@ class TrainingWish(_JobWish):
     compute_s: Duration | None = Field(
         None, alias="compute", description="measured compute of one step, instead of a prediction"
     )
+    framework: Name | None = Field(
+        None, description="training framework, whose defaults fill what is not said", examples=["megatron-lm"]
+    )
+    release: Name | None = Field(None, description="release of the framework, YY.MM in quotes", examples=['"25.09"'])
+    overlap_tp: bool | None = Field(None, description="tensor-parallel exchange runs beside matrix products")
+    overlap_pp: bool | None = Field(None, description="sends between pipeline stages run beside computation")
+    overlap_ep: bool | None = Field(None, description="exchange of experts runs beside computation")
+    flash_attention: bool | None = Field(None, description="attention keeps its scores on chip")
+    compiled: bool | None = Field(None, description="a compiler fuses elementwise kernels")
 
 
 class InferenceWish(_JobWish):

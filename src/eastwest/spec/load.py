@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path as FilePath
@@ -19,6 +20,7 @@ from eastwest.spec.site import Site
 
 STANDARD_INPUT = "-"
 MAX_FILE_BYTES = 4 * 1_048_576  # a text of 1 Mi characters in UTF-8 has at most this many bytes
+GZIP, GZIP_WRAPPER = b"\x1f\x8b", 16  # first bytes of a packed file (RFC 1952), and what tells zlib so
 _STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 _STANDS_FOR: Mapping[Path, Path] = {  # the key that decides when the first is not written
     **{("fabric", tier): ("fabric", "switch") for tier in ("leaf", "spine", "core")},
@@ -60,7 +62,7 @@ class LoadedSite:
 
 
 def load_site(path: FilePath | str) -> LoadedSite:
-    """The site of a file, or of standard input (`-`). Raises InputError with every mistake at once."""
+    """The site of a file, packed (.gz) or not, or of standard input (`-`). Raises InputError with every mistake."""
     return parse_site(read_text(path), _shown(path))
 
 
@@ -93,7 +95,11 @@ def _shown(path: FilePath | str) -> str:
 
 
 def decode(content: bytes, source: str) -> str:
-    """Bytes of a site file as text. Raises InputError for other encodings than UTF-8, for binary and for too much."""
+    """Bytes of a site file, packed (.gz) or not, as text. Raises InputError for other encodings than UTF-8, for binary
+    and for too much.
+    """
+    if content.startswith(GZIP):
+        content = _unpacked(content, source)
     if len(content) > MAX_FILE_BYTES:
         raise _file_error(Flaw("EW-SITE-006", None, (), {"found": len(content), "limit": MAX_FILE_BYTES}), source)
     if content.startswith((b"\xff\xfe", b"\xfe\xff")) or content[:2].count(0) == 1:
@@ -104,6 +110,18 @@ def decode(content: bytes, source: str) -> str:
         line = content.count(b"\n", 0, error.start) + 1
         flaw = Flaw("EW-SITE-004", line, (), {"found": f"0x{content[error.start]:02X}"})
         raise _file_error(flaw, source) from error
+
+
+def _unpacked(content: bytes, source: str) -> bytes:
+    """At most one byte more than a file may have of a packed one. Raises InputError when it is cut or damaged."""
+    reader = zlib.decompressobj(zlib.MAX_WBITS | GZIP_WRAPPER)
+    try:
+        text = reader.decompress(content, MAX_FILE_BYTES + 1)
+    except zlib.error as error:
+        raise _file_error(Flaw("EW-SITE-003", None, (), {"problem": str(error)}), source) from error
+    if not reader.eof and len(text) <= MAX_FILE_BYTES:
+        raise _file_error(Flaw("EW-SITE-003", None, (), {"problem": "the packed file is cut"}), source)
+    return text
 
 
 def parse_site(text: str, source: str) -> LoadedSite:

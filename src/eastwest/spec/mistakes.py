@@ -15,7 +15,7 @@ from eastwest.registry import nearest
 from eastwest.spec import keys
 from eastwest.spec.document import Document, Flaw, Path
 from eastwest.spec.jobs import TrainingWish
-from eastwest.spec.quantities import written_bound
+from eastwest.spec.quantities import MIN_RATE_BPS, kind_of, written_bound
 
 _HINT = {"en": "hint: ", "zh": "提示："}
 MAX_SHOWN = 60  # characters of a found value that a sentence repeats
@@ -148,12 +148,13 @@ def _flaw(error: ErrorDetails, data: Any) -> Flaw:
         return unknown_choice(path, value, keys.choices_of(field.annotation) if field else ())
     if kind in _BOUNDS:
         code, bound = _BOUNDS[kind]
-        return Flaw(
-            code,
-            None,
-            path,
-            {"found": shown(value), "limit": written_bound(error["ctx"][bound]), "expected": error["ctx"][bound]},
-        )
+        if error["ctx"][bound] == MIN_RATE_BPS and _BARE_NUMBER.match(str(error["input"])):
+            words = {"found": shown(error["input"]), "unit": "Gb/s", "suggestion": f"{str(error['input']).strip()}G"}
+            return Flaw("EW-SITE-049", None, path, words)
+        field, limit = keys.field_at(path, data), error["ctx"][bound]
+        kind = kind_of(field.annotation, field.metadata) if field else ""
+        words = {"found": shown(value), "limit": written_bound(limit, kind), "expected": limit}
+        return Flaw(code, None, path, words)
     return _shape(kind, path, value, data, error)
 
 

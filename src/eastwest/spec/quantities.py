@@ -5,8 +5,8 @@ A value that cannot be read raises the custom error `ew_unit`, which `spec.mista
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
@@ -39,6 +39,7 @@ def _reader(parse: Callable[[object], Any]) -> Callable[[Any], Any]:
             context = {"kind": error.kind, "expected": error.expected, "reason": reason}
             raise PydanticCustomError("ew_unit", "not a {kind}: expected {expected}{reason}", context) from error
 
+    read.kind = parse.__name__.removeprefix("parse_")  # type: ignore[attr-defined]
     return read
 
 
@@ -110,20 +111,35 @@ Name = Annotated[
 ]
 
 
-_WRITTEN_BOUNDS = {
-    float(MIN_RATE_BPS): "1M",
-    float(MAX_RATE_BPS): "10000T",
-    float(MAX_SIZE_BYTES): "1000PB",
-    MAX_LENGTH_M: "10000km",
-    float(MAX_TIME_S): "3650d",
-    MAX_POWER_W: "10000MW",
-    float(MAX_COUNT): "1000T",
+_WRITTEN_BOUNDS: Mapping[str, Mapping[float, str]] = {  # kind of quantity -> bound -> as it is written
+    "rate": {MIN_RATE_BPS: "1M", MAX_RATE_BPS: "10000T"},
+    "size": {MAX_SIZE_BYTES: "1000PB"},
+    "length": {MAX_LENGTH_M: "10000km"},
+    "time": {MAX_TIME_S: "3650d"},
+    "power": {MAX_POWER_W: "10000MW"},
+    "count": {MAX_COUNT: "1000T"},
 }
 
 
-def written_bound(bound: float) -> str:
-    """A bound of a value as people would write it in the site file: `10000T` of 10**16 bit/s, `63` of a DSCP."""
-    return _WRITTEN_BOUNDS.get(float(bound), f"{bound:g}")
+def written_bound(bound: float, kind: str = "") -> str:
+    """A bound of a value as people would write it in the site file: `10000T` of a rate of 10**16 bit/s, `63` of a DSCP;
+    `kind` is the kind of quantity, empty for a plain number.
+
+    >>> written_bound(10_000_000, "length"), written_bound(10_000_000)
+    ('10000km', '10000000')
+    """
+    return _WRITTEN_BOUNDS.get(kind, {}).get(bound, str(bound) if isinstance(bound, int) else f"{bound:g}")
+
+
+def kind_of(annotation: Any, metadata: Sequence[Any] = ()) -> str:
+    """The kind of quantity that a field reads: `rate`, `length`, …; empty for a plain number."""
+    for mark in metadata:
+        if isinstance(mark, BeforeValidator) and (kind := getattr(mark.func, "kind", "")):
+            return str(kind)
+    parts = get_args(annotation)
+    if get_origin(annotation) is Annotated:
+        return kind_of(parts[0], parts[1:])
+    return next((kind for part in parts if (kind := kind_of(part))), "")
 
 
 class Wish(BaseModel):

@@ -36,6 +36,12 @@ DEFAULT_SERVER_UNITS = 8  # rack units of an 8-GPU HGX-class server
 DEFAULT_SERVER_POWER_W = 10_200.0  # DGX H100 data sheet, maximum
 DEFAULT_SWITCH_UNITS = 1
 DEFAULT_SWITCH_POWER_W = 1_000.0
+# Without optics, of a switch known only by its ports, by what it switches one way: a device of one chip, typical data
+# sheets of 64 x 400G and 64 x 800G; above, a chassis whose fabric cards switch every bit once more.
+POWER_OF_ONE_CHIP_W = ((25_600 * GIGA, DEFAULT_SWITCH_POWER_W), (51_200 * GIGA, 1_500.0), (102_400 * GIGA, 3_000.0))
+CHASSIS_W_PER_BPS = 2 * DEFAULT_SWITCH_POWER_W / (25_600 * GIGA)
+CHASSIS_PORTS_PER_CARD = 36  # line cards of 36 ports, two rack units each: 576 ports in 32 units
+CHASSIS_UNITS_PER_CARD = 2
 DEFAULT_PCIE_LANES = 16
 DEFAULT_MAX_PAYLOAD_BYTES = 256
 
@@ -63,6 +69,7 @@ class ServerFacts:
     power_w: float
     assumed: tuple[str, ...] = ()
     pcie_functions: int = 1
+    nics_per_cage: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +160,7 @@ def resolve_server(wish: ServerWish) -> ServerFacts:
         power_w=wish.power_w or (model.power_w if model else DEFAULT_SERVER_POWER_W),
         assumed=() if model else _assumed_of(wish, known_bps),
         pcie_functions=pcie.functions if pcie else 1,
+        nics_per_cage=model.nic_ports_per_cage if model and not (wish.nic and wish.nic.model) else 1,
     )
 
 
@@ -178,6 +186,7 @@ def resolve_switch(wish: SwitchWish) -> SwitchFacts:
     model = catalogue.get("switch", wish.model)
     asic = catalogue.get("asic", model.asic) if model.asic else None
     lane = model.lane_rate_bps or lane_rate_bps(model.port_rate_bps)
+    power_w = default_power_w(model.ports, model.port_rate_bps)
     total = wish.buffer_bytes or model.buffer_total_bytes or (asic.buffer_total_bytes if asic else None)
     return SwitchFacts(
         label=model.name,
@@ -196,10 +205,27 @@ def resolve_switch(wish: SwitchWish) -> SwitchFacts:
         credit=model.flow_control == "credit",
         switch_class=model.switch_class,
         os=wish.os,
-        rack_units=model.rack_units or DEFAULT_SWITCH_UNITS,
-        power_w=model.power_w or DEFAULT_SWITCH_POWER_W,
-        assumed=() if model.power_w else (f"{model.name}: power {DEFAULT_SWITCH_POWER_W:g} W",),
+        rack_units=model.rack_units or default_units(model.ports, model.port_rate_bps),
+        power_w=model.power_w or power_w,
+        assumed=() if model.power_w else (f"{model.name}: power {power_w:g} W",),
     )
+
+
+def default_power_w(ports: int, port_rate_bps: int) -> float:
+    """Watts at most, without optics, of a switch whose data sheet does not say: by the rate that it switches.
+
+    >>> default_power_w(64, 400 * GIGA), default_power_w(576, 400 * GIGA)
+    (1000.0, 18000.0)
+    """
+    total_bps = ports * port_rate_bps
+    return next((power_w for most, power_w in POWER_OF_ONE_CHIP_W if total_bps <= most), total_bps * CHASSIS_W_PER_BPS)
+
+
+def default_units(ports: int, port_rate_bps: int) -> int:
+    """Rack units of a switch whose data sheet does not say: one, or those of a chassis' line cards."""
+    if ports * port_rate_bps <= POWER_OF_ONE_CHIP_W[-1][0]:
+        return DEFAULT_SWITCH_UNITS
+    return -(-ports // CHASSIS_PORTS_PER_CARD) * CHASSIS_UNITS_PER_CARD
 
 
 def _custom_switch(wish: SwitchWish) -> SwitchFacts:
@@ -207,6 +233,7 @@ def _custom_switch(wish: SwitchWish) -> SwitchFacts:
     ports, rate_bps = wish.ports or 0, wish.rate_bps or 0
     label = f"{ports}x{format_port_rate(rate_bps)}"
     lane = lane_rate_bps(rate_bps)
+    power_w, units = default_power_w(ports, rate_bps), default_units(ports, rate_bps)
     assumed = [
         f"{label}: {name}" for name, value in (("supports PFC", wish.pfc), ("supports ECN", wish.ecn)) if value is None
     ]
@@ -227,9 +254,9 @@ def _custom_switch(wish: SwitchWish) -> SwitchFacts:
         credit=True,
         switch_class="data_centre",
         os=wish.os,
-        rack_units=DEFAULT_SWITCH_UNITS,
-        power_w=DEFAULT_SWITCH_POWER_W,
-        assumed=(*assumed, f"{label}: power {DEFAULT_SWITCH_POWER_W:g} W"),
+        rack_units=units,
+        power_w=power_w,
+        assumed=(*assumed, f"{label}: power {power_w:g} W", *([f"{label}: {units} rack units"] if units > 1 else ())),
     )
 
 

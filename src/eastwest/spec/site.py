@@ -13,6 +13,8 @@ from eastwest.spec.quantities import Duration, Name, Natural, Rate, Whole, Wish
 from eastwest.spec.switches import CablingWish, FabricWish, Switch
 from eastwest.units import DAY_S
 
+MAX_GROWTH_STEPS = 40  # ten years of quarters; each step is designed, cabled and compared twice
+
 
 class GrowthStepWish(Wish):
     """One later phase: the total number of servers then."""
@@ -24,7 +26,9 @@ class GrowthStepWish(Wish):
 class GrowthWish(Wish):
     """How the cluster is to grow; ports are reserved for it."""
 
-    steps: tuple[GrowthStepWish, ...] = Field((), description="later phases, each larger than the one before")
+    steps: tuple[GrowthStepWish, ...] = Field(
+        (), max_length=MAX_GROWTH_STEPS, description="later phases, each larger than the one before"
+    )
 
 
 class StorageWish(Wish):

@@ -22,7 +22,7 @@ from eastwest.workload import rows
 from eastwest.workload.dimensions import resolve_model
 from eastwest.workload.ledger import Grid, JobLedger, LedgerRow, Memory, MemoryTerm, Per
 from eastwest.workload.machines import Machines
-from eastwest.workload.memory import MAX_REMEDIES, RUNTIME_ALLOWANCE_BYTES, does_not_fit
+from eastwest.workload.memory import MAX_REMEDIES, RUNTIME_ALLOWANCE_BYTES, does_not_fit, nothing_fits
 from eastwest.workload.model import Transformer, count_params, forward_flops_per_token
 from eastwest.workload.parallelism import BYTES_OF, Stage, stages_of
 from eastwest.workload.profile import inference_profile
@@ -94,6 +94,7 @@ def inference_ledger(job: InferenceWish, machines: Machines, folder: Path | None
             f"{job.name}: {format_size(RUNTIME_ALLOWANCE_BYTES)} of each GPU for context and NCCL buffers",
         ),
         facts=_facts(case, machines, per_token),
+        model=model,
     )
     return ledger, findings, _decisions(case, ledger)
 
@@ -219,9 +220,13 @@ def serving_memory(case: ServingCase, capacity_bytes: int) -> Memory:
 
 
 def _memory_finding(case: ServingCase, memory: Memory, machines: Machines) -> Finding:
-    fitting = [
-        f"{words} ({format_size(need)})" for words, need in _variants(case, machines) if need <= machines.memory_bytes
-    ]
+    needs = list(_variants(case, machines))
+    fitting = [f"{words} ({format_size(need)})" for words, need in needs if need <= machines.memory_bytes]
+    if not fitting:
+        least = min(needs, key=lambda need: need[1], default=("-", memory.total_bytes))
+        each = case.grid.tp * case.grid.pp
+        more = {"each": each, "need_gpus": each * ceil(memory.total_bytes / machines.memory_bytes)}
+        return nothing_fits(case.job.name, memory, machines.gpu, least, more)
     return does_not_fit(case.job.name, memory, machines.gpu, fitting[:MAX_REMEDIES], "tp")
 
 

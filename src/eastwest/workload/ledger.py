@@ -14,6 +14,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from eastwest.workload.model import Transformer
+
 Per = Literal["step", "token", "request", "checkpoint"]
 Collective = Literal["all_reduce", "all_gather", "reduce_scatter", "all_to_all", "send_recv", "broadcast", "write"]
 Jitter = Literal["low", "medium", "high"]
@@ -172,7 +174,7 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class JobLedger:
-    """One job's part of the account; `path` is the job's key in the site file (`jobs[0]`)."""
+    """One job's part of the account; `path` is the job's key in the site file (`jobs[0]`), `model` what it runs."""
 
     name: str
     kind: Literal["training", "inference"]
@@ -187,6 +189,7 @@ class JobLedger:
     assumed: tuple[str, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
     path: str = ""
+    model: Transformer | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,9 @@ places than the three modes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from eastwest.finding import Finding
 from eastwest.units import GIGA, format_size
@@ -155,10 +156,26 @@ def stage_memory(case: TrainingCase, stage: Stage, capacity_bytes: int) -> Memor
 def does_not_fit(job: str, memory: Memory, gpu: str, remedies: Sequence[str], path: str) -> Finding:
     """The finding about a layout that needs more memory than a GPU has: the largest term, what is over, what would fit.
 
-    `remedies` are changes in words, `path` the key of the job that decides the layout.
+    `remedies` are changes in words, at least one, `path` the key of the job that decides the layout.
     """
+    args = _words(memory, gpu) | {"fitting": "; ".join(remedies)}
+    return Finding("EW-WORK-005", "error", job, memory.capacity_bytes, memory.total_bytes, "bytes", args, path=path)
+
+
+def nothing_fits(job: str, memory: Memory, gpu: str, least: tuple[str, int], args: Mapping[str, Any]) -> Finding:
+    """The finding about a job that no layout fits: `least` is the change that needs least, with its bytes; `args` say
+    what it would take (`gpus` now, `need_gpus`, `need`, the change with which so many hold it).
+    """
+    words, size_bytes = least
+    args = _words(memory, gpu) | {"least": words, "least_size": format_size(size_bytes), **args}
+    code, path = ("EW-WORK-006", "parallel") if "need" in args else ("EW-WORK-007", "tp")
+    return Finding(code, "error", job, memory.capacity_bytes, memory.total_bytes, "bytes", args, path=path)
+
+
+def _words(memory: Memory, gpu: str) -> dict[str, Any]:
+    """The sizes of a layout that does not fit, as findings say them."""
     capacity, total, largest = memory.capacity_bytes, memory.total_bytes, memory.largest
-    args = {
+    return {
         "gpu": gpu,
         "largest": largest.name,
         "largest_size": format_size(largest.size_bytes),
@@ -166,9 +183,7 @@ def does_not_fit(job: str, memory: Memory, gpu: str, remedies: Sequence[str], pa
         "capacity_size": format_size(capacity),
         "over_size": format_size(total - capacity),
         "largest_bytes": largest.size_bytes,
-        "fitting": "; ".join(remedies) or "-",
     }
-    return Finding("EW-WORK-005", "error", job, capacity, total, "bytes", args, path=path)
 
 
 def _activation_words(case: TrainingCase, stage: Stage) -> str:

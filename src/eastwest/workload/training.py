@@ -4,7 +4,10 @@ together.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +19,14 @@ from eastwest.workload.dimensions import resolve_model
 from eastwest.workload.gradients import bucket_bytes
 from eastwest.workload.ledger import JobLedger, Memory
 from eastwest.workload.machines import Machines
-from eastwest.workload.memory import MAX_REMEDIES, RUNTIME_ALLOWANCE_BYTES, does_not_fit, training_memory
+from eastwest.workload.memory import MAX_REMEDIES, RUNTIME_ALLOWANCE_BYTES, does_not_fit, nothing_fits, training_memory
 from eastwest.workload.model import Transformer, count_params, training_flops_per_token
 from eastwest.workload.parallelism import layout_of, stages_of
 from eastwest.workload.profile import training_profile
 from eastwest.workload.step import training_rows
 from eastwest.workload.training_case import TrainingCase
 
+MORE_GPUS = (2, 4, 8, 16, 32, 64)  # times the job's GPUs, tried when nothing fits on them
 Entry = tuple[JobLedger | None, tuple[Finding, ...], tuple[Decision, ...]]
 
 
@@ -60,6 +64,7 @@ def training_ledger(job: TrainingWish, machines: Machines, folder: Path | None =
         profile=profile,
         assumed=(*assumed, *more_assumed),
         facts=_facts(case, machines),
+        model=model,
     )
     return ledger, findings, _decisions(case, ledger)
 
@@ -73,12 +78,32 @@ def case_of(job: TrainingWish, model: Transformer, gpus: int) -> tuple[TrainingC
 
 
 def memory_finding(case: TrainingCase, memory: Memory, machines: Machines) -> Finding:
-    """The layout does not fit: the largest term, what is over, and up to three changes with which it would fit."""
-    return does_not_fit(case.job.name, memory, machines.gpu, remedies(case, machines), "parallel")
+    """The layout does not fit: the largest term, what is over, and up to three changes with which it would fit; when
+    none does, the one that needs least, and the GPUs that it would take.
+    """
+    name, fitting = case.job.name, remedies(case, machines)
+    if fitting:
+        return does_not_fit(name, memory, machines.gpu, fitting, "parallel")
+    least = min(_needs(case, machines), key=lambda need: need[1], default=("-", memory.total_bytes))
+    for more in MORE_GPUS:
+        gpus = machines.gpus * more
+        enough = [words for words, need in _needs(case, replace(machines, gpus=gpus)) if need <= machines.memory_bytes]
+        if enough:
+            break
+    else:
+        enough, gpus = [least[0]], machines.gpus * ceil(least[1] / machines.memory_bytes)
+    args = {"gpus": machines.gpus, "need_gpus": gpus, "need": enough[0]}
+    return nothing_fits(name, memory, machines.gpu, least, args)
 
 
 def remedies(case: TrainingCase, machines: Machines) -> tuple[str, ...]:
     """Single changes (then pairs) of the layout that fit the GPU's memory, with the bytes that they need."""
+    fits = ((words, need) for words, need in _needs(case, machines) if need <= machines.memory_bytes)
+    return tuple(f"{words} ({format_size(need)})" for words, need in islice(fits, MAX_REMEDIES))
+
+
+def _needs(case: TrainingCase, machines: Machines) -> Iterator[tuple[str, int]]:
+    """Single changes, then pairs, that the layout allows, and the bytes of the fullest GPU with each."""
     singles = _changes(case.job)
     pairs = [
         (f"{a} + {b}", {**x, **y})
@@ -86,14 +111,10 @@ def remedies(case: TrainingCase, machines: Machines) -> tuple[str, ...]:
         for b, y in singles[i + 1 :]
         if not x.keys() & y.keys()
     ]
-    found: list[str] = []
     for words, change in (*singles, *pairs):
         need = _bytes_with(case, machines, change)
-        if need is not None and need <= machines.memory_bytes:
-            found.append(f"{words} ({format_size(need)})")
-        if len(found) == MAX_REMEDIES:
-            break
-    return tuple(found)
+        if need is not None:
+            yield words, need
 
 
 def _changes(job: TrainingWish) -> list[tuple[str, dict[str, Any]]]:

@@ -37,7 +37,7 @@ SITES: dict[str, dict[str, Any]] = {
     # names that no host may have, twice nearly the same, and a long one
     "hostile": _site(
         "leaf_spine",
-        8,
+        6,
         name="Site_of.Tests",
         rooms=ROOMS,
         room_links=[LINK],

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eastwest.report.formats import text
+from eastwest.report.formats import text, text_layout
 from tests.report import synthetic_plan
 
 GOLDEN = Path(__file__).parent
@@ -88,6 +88,11 @@ def test_a_line_breaks_no_number_from_its_unit() -> None:
 
 @given(st.text(max_size=200), st.integers(10, 80))
 def test_folded_text_fits_whatever_it_holds(value: str, width: int) -> None:
-    lines = text._fold(value.replace("\n", " "), width)
+    lines = text_layout.fold(value.replace("\n", " "), width)
     assert 1 <= len(lines) <= 2
     assert all(text.display_width(line) <= width for line in lines)
+
+
+def test_without_jobs_the_prediction_is_missing_not_a_sum_of_missing_terms() -> None:
+    summary = text.render({"prediction": dict.fromkeys(synthetic_plan.prediction())})
+    assert "step not given" not in summary

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eastwest.report.formats import text_size, text_why
-from eastwest.report.formats.text import display_width
+from eastwest.report.formats.text_layout import display_width
 from tests.report import synthetic_plan
 
 ENTRY = {
@@ -30,6 +30,13 @@ def test_every_part_of_a_decision_is_shown(lang, because):
     assert because in rest[0]
     for words in ("ceil(leaves * uplinks / ports)", "rate_bps = 400G", "leaves = 8", "derived", "100G: a NIC could"):
         assert words in text
+
+
+def test_the_heading_names_the_plan():
+    site = {"name": "synthetic", "source": "site.yaml"}
+    assert text_why.heading(site) == "plan of synthetic (site.yaml)"
+    assert "synthetic" in text_why.heading(site, "zh")
+    assert text_why.heading({})
 
 
 def test_a_target_without_a_number_says_how_it_limits():

@@ -8,17 +8,17 @@ room and ends where a server has no port left; one more server means new NICs or
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from math import ceil
 from typing import Any
 
 import numpy as np
 
 from eastwest.decision import Alternative, Decision
-from eastwest.fabric import racks
-from eastwest.fabric.cabling import MEDIA, cages, measure_links
+from eastwest.fabric.assembly import assemble
 from eastwest.fabric.draft import Draft
 from eastwest.fabric.inputs import FabricInputs
-from eastwest.fabric.ports import allot
 from eastwest.fabric.tables import Fabric, LinkKind, NodeKind
 from eastwest.finding import Finding
 
@@ -34,35 +34,13 @@ def build(inputs: FabricInputs) -> Fabric:
     a, b = np.repeat(nodes[low], per_pair), np.repeat(nodes[high], per_pair)
     slot = np.repeat((high - 1) * per_pair, per_pair) + np.tile(np.arange(per_pair), len(low))
     draft.add_links(LinkKind.DIRECT, a, b, inputs.nic_port_rate_bps, rail=slot // inputs.links_per_nic)
-    plan = allot(draft, inputs.nic_lane_rate_bps)
-    rack_plan = racks.place_in_racks(inputs, plan.nodes, plan.links, draft.switch_of(), draft.switches)
-    reach = measure_links(rack_plan.racks, plan.nodes, plan.links, plan.ports, inputs.cabling, cages(plan.ports))
-    return Fabric(
-        family=inputs.family,
-        tiers=0,
-        planes=1,
-        rails=server.nics,
-        rooms=inputs.rooms,
-        racks=rack_plan.racks,
-        media=MEDIA,
-        names=tuple(draft.names),
-        nodes=plan.nodes,
-        ports=plan.ports,
-        links=plan.links,
-        gpus_per_server=server.gpus,
-        nics_per_server=server.nics,
-        nic_rate_bps=server.nic_rate_bps,
-        scale_up_domain=server.scale_up_domain,
-        oversubscription={},
-        tier_ports=plan.tier_ports,
-        switches={},
+    fabric = assemble(inputs, draft)
+    return replace(
+        fabric,
         max_gpus=(ports + 1) * server.gpus,
-        max_leaves=0,
-        max_spines=0,
         decisions=_explain(inputs, ports, per_pair),
-        findings=(*plan.findings, *rack_plan.findings, *reach, *_judge(inputs, ports, per_pair)),
+        findings=(*fabric.findings, *_judge(inputs, ports, per_pair)),
         facts=_facts(inputs, per_pair),
-        links_per_nic=inputs.links_per_nic,
     )
 
 
@@ -78,27 +56,21 @@ def _explain(inputs: FabricInputs, ports: int, per_pair: int) -> tuple[Decision,
     return (pair, Decision("fabric.max_gpus", most, "GPUs", because, "(nic_ports + 1) * gpus_per_server", values))
 
 
-def _judge(inputs: FabricInputs, ports: int, per_pair: int) -> list[Finding]:
-    """Too few NIC ports; several rooms."""
-    found = []
+def _judge(inputs: FabricInputs, ports: int, per_pair: int) -> Iterator[Finding]:
+    """Too few NIC ports; several rooms; growth beyond the ports."""
+    others = inputs.n_servers - 1
     if per_pair == 0:
         args = {"servers": inputs.n_servers}
-        expected, path = ports, "servers[0].nic"
-        found.append(
-            Finding("EW-FAB-034", "error", "servers", expected, inputs.n_servers - 1, "ports", args, path=path)
-        )
+        yield Finding("EW-FAB-034", "error", "servers", ports, others, "ports", args, path="servers[0].nic")
     if len(inputs.rooms) > 1:
         words = {"family": inputs.family}
-        found.append(
-            Finding("EW-FAB-033", "error", "fabric", 1, len(inputs.rooms), "rooms", words, path="fabric.family")
-        )
+        yield Finding("EW-FAB-033", "error", "fabric", 1, len(inputs.rooms), "rooms", words, path="fabric.family")
     grown = max(inputs.growth_servers, inputs.n_servers)
     if per_pair and grown > ports + 1:
         steps = {"servers": grown, "max_servers": ports + 1}
         gpus = inputs.server.gpus
         most, wanted = (ports + 1) * gpus, grown * gpus
-        found.append(Finding("EW-FAB-017", "warning", "growth", most, wanted, "GPUs", steps, path="growth.steps"))
-    return found
+        yield Finding("EW-FAB-017", "warning", "growth", most, wanted, "GPUs", steps, path="growth.steps")
 
 
 def _facts(inputs: FabricInputs, per_pair: int) -> dict[str, Any]:

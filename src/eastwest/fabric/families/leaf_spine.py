@@ -1,10 +1,10 @@
 """Family `leaf_spine`: servers fill leaves in order, all NICs of a server on one leaf, every leaf on every spine
-(two-tier Clos, a fat tree).
+(two-tier Clos, a fat tree). With `tiers: 3` leaves and spines stand in pods that cores join, as in `three_tier`.
 """
 
 from __future__ import annotations
 
-from eastwest.fabric.clos import build_clos
+from eastwest.fabric.clos import build_clos, open_tiers
 from eastwest.fabric.inputs import FabricInputs
 from eastwest.fabric.shape import TWO_TIERS
 from eastwest.fabric.tables import Fabric
@@ -15,4 +15,4 @@ def build(inputs: FabricInputs) -> Fabric:
 
     Traffic between servers of one leaf stays on it; everything else crosses a spine, whatever its rail.
     """
-    return build_clos(inputs, False, (TWO_TIERS,))
+    return build_clos(inputs, False, open_tiers(inputs, TWO_TIERS))

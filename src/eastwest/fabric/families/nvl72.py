@@ -35,7 +35,12 @@ def build(inputs: FabricInputs) -> Fabric:
 
 
 def _judge_domains(fabric: Fabric, trays: int) -> Iterator[Finding]:
-    """Domains whose trays stand in several racks, and domains that lack trays."""
+    """Servers that are their own domain, domains whose trays stand in several racks, domains that lack trays."""
+    if trays == 1:
+        path = "servers[0].scale_up_domain"
+        observed, gpus = fabric.scale_up_domain, fabric.gpus_per_server
+        yield Finding("EW-FAB-049", "error", "servers", gpus + 1, observed, "GPUs", {"gpus": gpus}, path=path)
+        return
     domain = where(fabric).domain_of
     rack = fabric.nodes["rack"][fabric.nodes_of(NodeKind.SERVER)].astype(np.int64)
     pairs = np.unique(np.stack([domain, rack], axis=1), axis=0)

@@ -6,7 +6,7 @@ from eastwest.decision import Decision
 from eastwest.plan import distance
 from eastwest.plan.advice.case import Advice, Case
 from eastwest.policy.buffers import MAX_HEADROOM_SHARE_RATIO
-from eastwest.policy.faces import FaceUse, face_uses
+from eastwest.policy.faces import ROOM_LOSSY, FaceUse, face_uses
 from eastwest.policy.headroom import cable_bytes
 from eastwest.policy.noun import RoleTemplate
 from eastwest.units import format_length, format_size
@@ -18,7 +18,7 @@ def advise(case: Case) -> Advice:
     """The most lossless classes of each role, and the longest cable on all its ports with the classes that it has."""
     if not case.is_lossless:
         return Advice()
-    uses = face_uses(case.fabric)
+    uses = [use for use in face_uses(case.fabric, case.policy.without_pfc) if use.face != ROOM_LOSSY]
     found = []
     for role, template in case.policy.templates.items():
         found += _of_role(case, template, [use for use in uses if use.role == role])

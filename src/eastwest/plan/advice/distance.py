@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import numpy as np
+from dataclasses import dataclass, replace
+from typing import Any
 
 from eastwest.decision import Alternative, Decision
 from eastwest.fabric.rooms import link_name
@@ -13,7 +12,8 @@ from eastwest.finding import Finding
 from eastwest.plan import distance
 from eastwest.plan.advice.buffers import headroom_of
 from eastwest.plan.advice.case import Advice, Case
-from eastwest.plan.predict import Prediction
+from eastwest.plan.network_factors import bottlenecks, longest_link, repeats_of
+from eastwest.plan.predict import Prediction, predict
 from eastwest.policy.buffers import MAX_HEADROOM_SHARE_RATIO
 from eastwest.policy.faces import FaceUse, face_uses
 from eastwest.spec.hosts import RoomLinkWish
@@ -75,7 +75,7 @@ class _Room:
 
 def _room_ports(case: Case) -> list[_Room]:
     """Every kind of port that faces another room: its headroom and its share of half of the memory."""
-    uses = face_uses(case.fabric)
+    uses = face_uses(case.fabric, case.policy.without_pfc)
     n_lossless = len(case.policy.lossless_priorities)
     found = []
     for use in uses:
@@ -98,20 +98,22 @@ def _headroom(case: Case, wish: RoomLinkWish, index: int) -> Advice:
     name = _id(case, wish, index)
     mtu = case.policy.switch_mtu_bytes or case.policy.host_mtu_bytes
     least = distance.room_headroom(wish.rate_bps, wish.distance_m, mtu)
-    decisions = [
-        Decision(
-            f"{name}.headroom",
-            least.xoff_bytes,
-            "bytes",
-            f"{format_port_rate(wish.rate_bps)} over {format_length(wish.distance_m)}, one port and priority, before "
-            "cells: what the fibre still delivers after the pause is sent",
-            "2 L C / (8 v) + 2 MTU + response",
-            {f"{term.name.replace(' ', '_')}_bytes": round(term.size_bytes) for term in least.terms},
-            least.source,
-        )
-    ]
     ports = [row for row in _room_ports(case) if row.use.rate_bps == wish.rate_bps]
-    if not ports:
+    inputs: dict[str, Any] = {f"{term.name.replace(' ', '_')}_bytes": round(term.size_bytes) for term in least.terms}
+    because = (
+        f"{format_port_rate(wish.rate_bps)} over {format_length(wish.distance_m)}, one port and priority, before "
+        "cells: what the fibre still delivers after the pause is sent"
+    )
+    if ports:
+        set_aside, packing = ports[0].headroom_bytes, ports[0].packing
+        inputs |= {"set_aside_bytes": set_aside, "packing": packing}
+        because += (
+            f"; a switch sets aside {format_size(set_aside)} for it, since small packets fill its memory cells only in "
+            f"part (x {packing:.4g} at worst), and whole cells count"
+        )
+    formula = "2 L C / (8 v) + 2 MTU + response"
+    decisions = [Decision(f"{name}.headroom", least.xoff_bytes, "bytes", because, formula, inputs, least.source)]
+    if not ports or wish.pfc is False:
         return Advice(tuple(decisions))
     tightest = min(ports, key=lambda row: row.reach_m)
     decisions.append(_end_of_pfc(name, wish, tightest))
@@ -198,31 +200,24 @@ def _nccl(case: Case, wish: RoomLinkWish, index: int) -> Advice:
     return Advice((decision,), (finding,))
 
 
-def _between(case: Case, job: JobLedger) -> RoomLink | None:
-    """The longest room link between rooms that the job uses."""
-    servers = case.placement.gpus[job.name] // case.fabric.gpus_per_server
-    rooms = set(np.unique(case.fabric.nodes["room"][servers]).tolist())
-    used = [link for link in case.fabric.room_links if set(link.rooms) <= rooms]
-    return max(used, key=lambda link: link.distance_m, default=None)
-
-
 def _exposed(case: Case, job: JobLedger, prediction: Prediction) -> Advice:
     """Seconds of one step between rooms, with and without overlap."""
-    link = _between(case, job)
+    link = longest_link(case.fabric, case.placement, job)
     crossing = {row.traffic for row in case.placement.rows if row.job == job.name and row.tier == "room"}
     times = {row.traffic: row for row in prediction.rows}
     rows = [row for row in job.rows if row.traffic in crossing and row.traffic in times]
     if link is None or not rows:
         return Advice()
-    stretch = _stretch(case, link)
-    compute_s = prediction.compute_s or 0.0
-    made = [_exposure(row, times[row.traffic].time_s, link, stretch, compute_s) for row in rows]
+    near = replace(case.fabric, room_links=tuple(replace(one, distance_m=0.0) for one in case.fabric.room_links))
+    without = {row.traffic: row for row in predict(case.site, case.server, near, case.placement, job).rows}
     seen = _Seen(
-        shown_s=sum(one.overlapped_s for one in made),
-        bare_s=sum(one.not_overlapped_s for one in made),
-        before_s=sum(times[row.traffic].exposed_s for row in rows),
+        shown_s=sum(times[row.traffic].exposed_s for row in rows),
+        bare_s=sum(times[row.traffic].time_s for row in rows),
+        before_s=sum(without[row.traffic].exposed_s for row in rows),
         step_s=prediction.step_time_s or 0.0,
     )
+    found = bottlenecks(case.fabric, case.placement, job)
+    stretch = max(found[row.traffic].stretch for row in rows)
     decision = _exposed_decision(job, rows, link, stretch, seen)
     more_s = seen.shown_s - seen.before_s
     if more_s <= WORTH_A_WARNING * seen.step_s:
@@ -247,20 +242,6 @@ class _Seen:
     step_s: float
 
 
-def _stretch(case: Case, link: RoomLink) -> float:
-    """How much longer NCCL's buffers make a transfer at NIC rate over that link; at least 1."""
-    rtt_s = distance.fibre_rtt_s(link.distance_m) + case.policy.rtt_s
-    bound = distance.nccl_bytes_per_s(distance.CHANNELS_PER_NIC, rtt_s)
-    return max(1.0, case.fabric.nic_rate_bps / BITS_PER_BYTE / bound)
-
-
-def _exposure(row: LedgerRow, time_s: float, link: RoomLink, stretch: float, compute_s: float) -> distance.Exposure:
-    window_s = compute_s * row.window_ratio
-    return distance.exposure(
-        time_s, row.messages, row.collective, link.distance_m, stretch, row.overlap_ratio, window_s
-    )
-
-
 def _exposed_decision(job: JobLedger, rows: list[LedgerRow], link: RoomLink, stretch: float, seen: _Seen) -> Decision:
     traffic = ", ".join(row.traffic for row in rows)
     return Decision(
@@ -269,14 +250,14 @@ def _exposed_decision(job: JobLedger, rows: list[LedgerRow], link: RoomLink, str
         "s",
         f"{traffic} over {format_length(link.distance_m)}: {format_time(seen.shown_s)} of a step show with overlap, "
         f"{format_time(seen.bare_s)} without; {format_time(seen.before_s)} of it without the distance",
-        "max(t (1 - overlap), t - window); t = time x stretch + messages x crossings x L x 5 ns/m",
+        "what the step model shows of t; t = time x stretch + collectives x crossings x RTT / 2",
         {
             "overlapped_s": seen.shown_s,
             "not_overlapped_s": seen.bare_s,
             "without_distance_s": seen.before_s,
             "distance_m": link.distance_m,
             "stretch": stretch,
-            "messages": sum(row.messages for row in rows),
+            "collectives": round(sum(repeats_of(row) for row in rows)),
             "step_s": seen.step_s,
         },
         f"derived; {FIBRE}; buckets follow each other",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from eastwest.decision import Decision
-from eastwest.fabric.cabling import MEDIA, WHOLE_CABLES, reach_m
+from eastwest.fabric.media import MEDIA, WHOLE_CABLES, reach_m
 from eastwest.fabric.tables import LinkKind
 from eastwest.plan.advice.case import Advice, Case
 from eastwest.units import GIGA, format_length, format_port_rate

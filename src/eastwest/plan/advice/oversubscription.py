@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,47 +10,15 @@ from eastwest.decision import Alternative, Decision
 from eastwest.fabric.tables import Fabric, LinkKind
 from eastwest.finding import Finding
 from eastwest.plan.advice.case import Advice, Case
-from eastwest.plan.predict import Prediction, predict, row_latency_s
+from eastwest.plan.predict import Prediction, predict
 from eastwest.units import format_percent, format_ratio, format_time
 from eastwest.workload.ledger import JobLedger
 
 WORTH_A_WARNING = 0.05  # growth of the step
+ABOVE_LEAF = ("spine", "core", "room")
 COMPARED_RATIO = 2.0  # the seeds' comparison: 2:1 against none
 SOURCE = "seed text 000, section 3.2: 2:1 made one iteration of its project nearly 40 % longer"
-FORMULA = "(sum max(0, r T - O) - sum max(0, T - O)) / step, over the rows that cross the tier"
-
-
-@dataclass(frozen=True, slots=True)
-class Crossing:
-    """One row at 1:1: its seconds, the share of its network bytes that crosses the tier, what can hide it, and its
-    latency, which no ratio stretches.
-    """
-
-    time_s: float
-    share_ratio: float
-    overlap_ratio: float
-    window_s: float
-    latency_s: float = 0.0
-
-
-def exposed_s(row: Crossing, ratio: float) -> float:
-    """Seconds of one row that show at a ratio: T grows to r x share x T where the uplinks become its bottleneck, and
-    what the computation beside it covers is taken off.
-
-    >>> exposed_s(Crossing(4.0, 1.0, 1.0, 3.0), 2.0), exposed_s(Crossing(4.0, 1.0, 1.0, 3.0), 1.0)
-    (5.0, 1.0)
-    """
-    time_s = max(row.time_s, ratio * row.share_ratio * (row.time_s - row.latency_s) + row.latency_s)
-    return max(time_s * (1 - row.overlap_ratio), time_s - row.window_s)
-
-
-def growth(rows: list[Crossing], step_s: float, ratio: float) -> float:
-    """Growth of a step over the step at 1:1: (sum exposed at r - sum exposed at 1) / step.
-
-    >>> growth([Crossing(0.4, 1.0, 0.0, 0.0)], 1.0, 2.0)
-    0.4
-    """
-    return (sum(exposed_s(row, ratio) for row in rows) - sum(exposed_s(row, 1.0) for row in rows)) / step_s
+FORMULA = "step(r) / step(1:1) - 1, both by the step model with the uplinks of each"
 
 
 def advise(case: Case) -> Advice:
@@ -82,26 +49,18 @@ def without_oversubscription(fabric: Fabric) -> Fabric:
     return replace(fabric, links=links)
 
 
-def crossings(case: Case, job: JobLedger, prediction: Prediction) -> list[Crossing]:
-    """The rows of a job that leave the leaf, as predicted at 1:1."""
+def with_oversubscription(fabric: Fabric, ratio: float) -> Fabric:
+    """The same cables with uplinks slower by a ratio; for comparison only."""
+    links = fabric.links.copy()
+    above = np.isin(links["kind"], (LinkKind.LEAF_SPINE, LinkKind.SPINE_CORE))
+    links["rate_bps"] = np.where(above, np.round(links["rate_bps"] / ratio), links["rate_bps"]).astype(np.int64)
+    return replace(fabric, links=links)
+
+
+def crossing_s(case: Case, job: JobLedger, prediction: Prediction) -> float:
+    """Seconds of the rows of a job that leave the leaf, with nothing to hide behind."""
     placed = {row.traffic: row.tier_bytes for row in case.placement.rows if row.job == job.name}
-    times = {row.traffic: row for row in prediction.rows}
-    compute_s = prediction.compute_s or 0.0
-    found = []
-    for row in job.rows:
-        share = _share(placed[row.traffic])
-        if row.traffic in times and share > 0 and times[row.traffic].bottleneck != "scale_up":
-            window = compute_s * row.window_ratio
-            latency_s = row_latency_s(row, on_network=True)
-            found.append(Crossing(times[row.traffic].time_s, share, row.overlap_ratio, window, latency_s))
-    return found
-
-
-def _share(tier_bytes: Mapping[str, int]) -> float:
-    """Share of the bytes on the network that leave the leaf."""
-    above = sum(tier_bytes.get(tier, 0) for tier in ("spine", "core", "room"))
-    wire = above + tier_bytes.get("leaf", 0)
-    return above / wire if wire else 0.0
+    return sum(row.time_s for row in prediction.rows if any(placed[row.traffic].get(tier) for tier in ABOVE_LEAF))
 
 
 def _of_built(case: Case, job: JobLedger, now: Prediction, at_one: Prediction, ratio: float) -> Decision:
@@ -111,7 +70,7 @@ def _of_built(case: Case, job: JobLedger, now: Prediction, at_one: Prediction, r
         "r": ratio,
         "step_s": step_s,
         "step_at_1_1_s": best_s,
-        "T_s": sum(row.time_s for row in crossings(case, job, at_one)),
+        "T_s": crossing_s(case, job, at_one),
         "exposed_s": now.exposed_communication_s,
         "exposed_at_1_1_s": at_one.exposed_communication_s,
         "uplinks": uplinks,
@@ -131,15 +90,17 @@ def _of_built(case: Case, job: JobLedger, now: Prediction, at_one: Prediction, r
 
 def _of_none(case: Case, job: JobLedger, prediction: Prediction) -> Decision:
     step_s = prediction.step_time_s or 0.0
-    rows = crossings(case, job, prediction)
-    at_two = growth(rows, step_s, COMPARED_RATIO)
+    halved = with_oversubscription(case.fabric, COMPARED_RATIO)
+    other = predict(case.site, case.server, halved, case.placement, job)
+    at_two = (other.step_time_s or 0.0) / step_s - 1
     uplinks = int(case.fabric.links_of(LinkKind.LEAF_SPINE).size)
     inputs = {
         "r": COMPARED_RATIO,
         "step_s": step_s,
-        "T_s": sum(row.time_s for row in rows),
-        "exposed_s": sum(exposed_s(row, 1.0) for row in rows),
-        "exposed_at_2_1_s": sum(exposed_s(row, COMPARED_RATIO) for row in rows),
+        "step_at_2_1_s": other.step_time_s,
+        "T_s": crossing_s(case, job, prediction),
+        "exposed_s": prediction.exposed_communication_s,
+        "exposed_at_2_1_s": other.exposed_communication_s,
         "uplinks": uplinks,
     }
     saved = f"saves {uplinks - round(uplinks / COMPARED_RATIO)} uplinks, the step grows by {format_percent(at_two)}"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from eastwest.decision import Alternative, Decision
 from eastwest.plan.advice.case import Advice, Case
-from eastwest.plan.predict import SCALE_UP_EFFICIENCY, RowTime
+from eastwest.plan.predict import RowTime
+from eastwest.simulate.analytic.step_constants_file import shipped_constants
 from eastwest.spec import catalogue
 from eastwest.units import format_time
 from eastwest.workload.ledger import JobLedger, LedgerRow
@@ -33,7 +34,8 @@ def advise(case: Case) -> Advice:
 
 def _price(case: Case, job: JobLedger, rows: list[tuple[LedgerRow, RowTime]]) -> Decision:
     gpu = catalogue.get("gpu", case.server.gpu)
-    inside_bytes_per_s = (gpu.scale_up_bytes_per_s or 0.0) * SCALE_UP_EFFICIENCY
+    reached = shipped_constants().value(f"scale_up.{gpu.architecture}")
+    inside_bytes_per_s = (gpu.scale_up_bytes_per_s or 0.0) * reached
     size = sum(row.bytes_per_gpu for row, _ in rows)
     network_s = sum(time.time_s for _, time in rows)
     inside_s = size / inside_bytes_per_s if inside_bytes_per_s else None
@@ -43,7 +45,7 @@ def _price(case: Case, job: JobLedger, rows: list[tuple[LedgerRow, RowTime]]) ->
         network_s,
         "s",
         f"TP {job.grid.tp} crosses servers: {format_time(network_s)} a {rows[0][0].per} over the network{inside}",
-        "sum of the times of TP rows; inside = bytes_per_gpu / (scale-up rate x efficiency)",
+        "sum of the times of TP rows; inside = bytes_per_gpu / (scale-up rate x fitted share)",
         {"bytes_per_gpu": size, "tp": job.grid.tp, "domain": case.fabric.scale_up_domain, "inside_s": inside_s},
         SOURCE,
         (Alternative(f"tp <= {case.fabric.scale_up_domain}", "keeps the exchange of every layer off the network"),),

@@ -1,104 +1,207 @@
-"""A bill of materials as numbers: switches by tier, servers, NICs, cables and the link ends that its modules carry."""
+"""A bill of materials as numbers: switches by tier, servers, NICs, cables by tier, the link ends of its modules."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
-from eastwest.plan.checking.sheet import Fact, PartLine
+from eastwest.plan.checking.alike import KEPT_TEXTS, blur
+from eastwest.plan.checking.keywords import key_name
+from eastwest.plan.checking.phrases import PLURALS, kind_of_cable
+from eastwest.plan.checking.sheet import PartLine, Reading, Unused
+from eastwest.plan.checking.tokens import TIERS, Token, tokens_of
+from eastwest.plan.checking.words import read_words
 from eastwest.plan.designs.design import catalogue_switch
+from eastwest.plan.designs.terms import plain
 from eastwest.plan.designs.written import port_groups, rate_of
+from eastwest.spec import catalogue
 
-_IGNORED = re.compile(r"\blabels?\b|out-of-band|management|\boob\b|console|cat\s?6|rack\b|pdu|licen[cs]e|support", re.I)
-_TIERS = (("leaf", "leaves"), ("spine", "spines"), ("core", "cores"))
-_SWITCH = re.compile(r"\bswitch(?:es)?\b|交换机", re.I)
+_IGNORED = re.compile(
+    r"\blabels?\b|out-of-band|management|\boob\b|console|cat\s?[56]|\brack(?:s|\b(?!-))(?! switch)|\bpdus?\b"
+    r"|licen[cs]es?\b|\bsupport\b|storage|firewall|power cord|带外|管理|标签|机柜|存储|许可",
+    re.I,
+)
 _MODULE = re.compile(r"\bmodules?\b|\btransceivers?\b|\boptics?\b|光模块", re.I)
-_TRANSCEIVER = re.compile(r"\b(?:2x)?(?:SR|DR|FR|LR|VR)\d\+?\b|\bMM[AS]\d[A-Z]\d\d\b|\bQ?OSFP\b", re.I)
+_TRANSCEIVER = re.compile(r"\b(?:2x)?(?:SR|DR|FR|LR|VR)\d\+?\b|\bMM[AS]\d[A-Z]\d\d\b|\bQ?OSFP\b|\bQSFP", re.I)
 _FIBRE = re.compile(r"\bfib(?:re|er)s?\b|\bcords?\b|\bMPO\b|\bLC duplex\b|光纤", re.I)
-_WHOLE_CABLE = re.compile(r"\b(?:DAC|AOC|ACC|AEC|LACC)s?\b|\bcopper\b|线缆", re.I)
-_SERVER = re.compile(r"\bservers?\b|\bnodes?\b|\bDGX\b|\bHGX\b|服务器", re.I)
-_NIC = re.compile(r"\bNICs?\b|\bHCAs?\b|\badapters?\b|ConnectX|BlueField|网卡", re.I)
+_WHOLE_CABLE = re.compile(
+    r"\b(?:DAC|AOC|ACC|AEC|LACC)s?\b|\bcopper\b|\bcables?\b|\bcabling\b|线缆|电缆|光缆|连接线", re.I
+)
 _NICS_OF_SERVER = re.compile(r"(\d{1,2})\s*[x×]\s*(\d+\s*[GT])\b[^;]{0,24}NIC|(\d{1,2})\s*(?:NICs|HCAs|rails)", re.I)
 _GPUS_OF_SERVER = re.compile(r"(\d{1,3})\s*[x×]?\s*GPUs?\b|(\d{1,3})\s*[x×]\s*(?:[ABH]\d{3}|MI\d{3}X?)", re.I)
 _ENDS = re.compile(r"\b(\d)\s*[x×]\s*\d+\s*G\b|\((\d)\s*ports? a cage\)", re.I)
 _TWIN = re.compile(r"twin|2\s*[x×]\s*(?:SR4|DR4|FR4|VR4)", re.I)
+_SPLIT = re.compile(r"\b1\s*:\s*([248])\b|\bsplitters?\b|\bbreakout\b", re.I)
+CELLS_OF_A_PART = 2  # name and description; further on stand notes
+_ORDER_NUMBER = re.compile(r"\b[A-Za-z]{1,4}\d{3,5}[A-Za-z]?\b|\b\d{4}[A-Z]\d")
+_SERVER_MODEL = re.compile(r"\b(DGX|HGX)[-\s]?([ABH]\d{2,3})\b", re.I)
+ADDED = frozenset(
+    [
+        "leaves",
+        "spines",
+        "cores",
+        "switches",
+        "servers",
+        "nics",
+        "gpus",
+        "cables",
+        "fibres",
+        "module_ends",
+        "server_cables",
+        "leaf_spine_cables",
+        "spine_core_cables",
+    ]
+)
+_OF_ONE_SWITCH = ("_down", "_up", "_ports", "_per_server", "_per_rail", "_per_pair", "_per_gpu")
 
 
-def facts_of_bill(parts: tuple[PartLine, ...]) -> dict[str, Fact]:
-    """Numbers of all lines of a bill, pieces of the same kind added up; spares are left out."""
-    sums: dict[str, Fact] = {}
+def read_bill(parts: Iterable[PartLine], reading: Reading) -> None:
+    """Numbers of all lines of a bill into `reading`, pieces of one kind added up; spares are left out."""
+    sums: dict[str, tuple[int, Any]] = {}
     for part in parts:
-        if part.is_spare or part.quantity is None or _IGNORED.search(part.text):
+        reading.parts.append(part)
+        if part.is_spare or part.quantity is None or part.is_end or _is_ignored(part.text):
             continue
-        for name, value in _of_line(part.text, part.quantity):
-            known = sums.get(name)
-            if known is None:
-                sums[name] = Fact(name, value, part.evidence)
-            elif name in ADDED:
-                sums[name] = Fact(name, known.value + value, known.evidence)
-    return sums
+        found = _of_text(blur(part.text))
+        if not found:
+            reading.unused.append(Unused(str(part.quantity), part.evidence))
+        for name, value, is_of_each in found:
+            if name in ADDED:
+                total, evidence = sums.get(name, (0, part.evidence))
+                sums[name] = (total + value * part.quantity, evidence)
+            else:
+                reading.add(name, value * part.quantity if is_of_each else value, part.evidence)
+    for name, (total, evidence) in sums.items():
+        reading.add(name, total, evidence)
 
 
-ADDED = frozenset({"leaves", "spines", "cores", "switches", "servers", "nics", "cables", "fibres", "module_ends"})
+def _is_ignored(text: str) -> bool:
+    """Whether a line is of another network or no part of any; by its first cells, since notes may name anything."""
+    return bool(_IGNORED.search("; ".join(text.split("; ")[:CELLS_OF_A_PART])))
+
+
+@lru_cache(maxsize=KEPT_TEXTS)
+def _of_text(text: str) -> tuple[tuple[str, Any, bool], ...]:
+    """(name, value, whether it is to be multiplied) of a line of one piece; long lists repeat their texts."""
+    is_setting = key_name(text.replace(";", " ")).endswith(_OF_ONE_SWITCH)
+    return tuple((name, value, name in ADDED or is_setting) for name, value in _of_line(text, 1))
 
 
 def _of_line(text: str, quantity: int) -> Iterator[tuple[str, Any]]:
     """(name, value) of one line."""
+    name = key_name(text.replace(";", " "))
+    if name.endswith(_OF_ONE_SWITCH):
+        yield name, quantity
+        return
+    nouns = [token.noun for token in tokens_of(plain(text)) if token.noun]
+    is_cable, is_module = bool(_WHOLE_CABLE.search(text)), bool(_MODULE.search(text))
     switch = catalogue_switch(text)
-    if _SWITCH.search(text) or (switch and not _MODULE.search(text) and not _WHOLE_CABLE.search(text)):
-        yield from _of_switch(text, quantity)
-    elif _MODULE.search(text) or _is_module(text):
+    if "switch" in nouns or (switch and not is_module and not is_cable):
+        yield from _of_switch(text, quantity, nouns)
+    elif is_module or _is_transceiver(text):
         yield "module_ends", quantity * _ends(text)
-    elif _WHOLE_CABLE.search(text):
-        yield "cables", quantity
-    elif _FIBRE.search(text):
-        yield "cables", quantity
-        yield "fibres", quantity
+    elif is_cable or _FIBRE.search(text):
+        split = _SPLIT.search(text)
+        yield kind_of_cable(set(nouns)) or "cables", quantity * (int(split[1] or 2) if split else 1)
+        if not is_cable or _FIBRE.search(text):
+            yield "fibres", quantity
     elif _is_server(text):
         yield from _of_server(text, quantity)
-    elif _NIC.search(text):
+    elif "nic" in nouns:
         yield "nics", quantity
         rate = rate_of(text)
         if rate:
             yield "nic_bps", rate
+    else:
+        yield from _by_noun(text, quantity, nouns, name)
 
 
-def _is_module(text: str) -> bool:
-    """Whether a line names a transceiver by its type or order number, and no cable or cord."""
-    cord = re.search(r"\bfib(?:re|er)\b|\bcords?\b", text.partition(";")[0], re.I)
-    return bool(_TRANSCEIVER.search(text)) and not cord and not _WHOLE_CABLE.search(text)
+def _by_noun(text: str, quantity: int, nouns: list[str], name: str) -> Iterator[tuple[str, Any]]:
+    """(name, value) of a line that only its nouns tell: a tier, GPUs, or the name of a count."""
+    if set(nouns) & set(TIERS):
+        yield from _of_switch(text, quantity, nouns)
+    elif name in ADDED or "gpu" in nouns:
+        yield name if name in ADDED else "gpus", quantity
+
+
+def _is_transceiver(text: str) -> bool:
+    """Whether a line names a transceiver by its type or order number, and no cable, cord or adapter."""
+    first = text.partition(";")[0]
+    cord = re.search(r"\bfib(?:re|er)\b|\bcords?\b", first, re.I)
+    is_card = any(token.noun == "nic" for token in tokens_of(first))
+    return bool(_TRANSCEIVER.search(text)) and not cord and not is_card and not _WHOLE_CABLE.search(text)
 
 
 def _is_server(text: str) -> bool:
-    """Whether a line is servers: by the cell of its unit, else by its first cell, which a NIC may stand in too."""
-    cells = [cell.strip().lower() for cell in text.split(";")]
-    if {"nic", "nics"} & set(cells):
+    """Whether a line is servers: by the cell of its unit, else by its first cell with a word for one."""
+    cells = [cell.strip() for cell in text.split(";")]
+    lower = {cell.lower() for cell in cells}
+    if {"nic", "nics"} & lower:
         return False
-    return bool({"server", "servers"} & set(cells)) or (bool(_SERVER.search(cells[0])) and not _NIC.match(cells[0]))
+    tokens = [_nouns(cell) for cell in cells]
+    first = next((nouns for nouns in tokens if nouns), [])
+    is_nic_first = bool(first) and first[0] == "nic"
+    return bool({"server", "servers"} & lower) or ("server" in first and not is_nic_first)
 
 
-def _of_switch(text: str, quantity: int) -> Iterator[tuple[str, Any]]:
+def _nouns(text: str) -> list[str]:
+    found: list[Token] = tokens_of(plain(text))
+    return [token.noun for token in found if token.noun]
+
+
+def _of_switch(text: str, quantity: int, nouns: list[str]) -> Iterator[tuple[str, Any]]:
     groups, model = port_groups(text), catalogue_switch(text)
     ports = groups[0] if groups else ((model.ports, model.rate_bps) if model else None)
-    tier = next((pair for pair in _TIERS if re.search(rf"\b{pair[0]}\b|\b{pair[1]}\b", text, re.I)), None)
-    name = f"{tier[0] if tier else 'switch'}_ports"
-    yield (tier[1] if tier else "switches"), quantity
+    tier = next((noun for noun in nouns if noun in TIERS), "")
+    name = f"{tier or 'switch'}_ports"
+    yield (PLURALS[tier] if tier else "switches"), quantity
     if ports:
         yield name, ports[0]
         yield f"{name}_bps", ports[1]
+    for said, value in read_words(text.replace(";", ",")).found:
+        if said.endswith(_OF_ONE_SWITCH) and not (ports and said == name):
+            yield said, value
 
 
 def _of_server(text: str, quantity: int) -> Iterator[tuple[str, Any]]:
     yield "servers", quantity
     nics, gpus = _NICS_OF_SERVER.search(text), _GPUS_OF_SERVER.search(text)
+    of_model = dict(server_of_model(text))
     if nics:
-        yield "nics_per_server", int(nics[1] or nics[3])
+        of_model["nics_per_server"] = int(nics[1] or nics[3])
         rate = rate_of(nics[2]) if nics[2] else None
         if rate:
-            yield "nic_bps", rate
+            of_model["nic_bps"] = rate
     if gpus:
-        yield "gpus_per_server", int(gpus[1] or gpus[2])
+        of_model["gpus_per_server"] = int(gpus[1] or gpus[2])
+    yield from of_model.items()
+
+
+def server_of_model(text: str) -> Iterator[tuple[str, int]]:
+    """What the data sheet says of the server that a text names: GPUs, NICs and their rate; nothing for no model."""
+    found = _SERVER_MODEL.search(text)
+    name = f"{found[1]}-{found[2]}".lower() if found else ""
+    if name in catalogue.names("server"):
+        server = catalogue.get("server", name)
+        yield from (
+            ("gpus_per_server", server.gpus),
+            ("nics_per_server", server.nics),
+            ("nic_bps", server.nic_rate_bps),
+        )
+
+
+def switches_of_models(line: str, tier: str) -> Iterator[tuple[str, int]]:
+    """Ports of the catalogue switches that a line names, each of the tier that its clause or the words before say."""
+    if not _ORDER_NUMBER.search(line):
+        return
+    for clause in re.split(r"[;,()|]|\band\b|(?<=\D)\.", line):
+        tier = next((token.noun for token in tokens_of(plain(clause)) if token.noun in TIERS), tier)
+        model = catalogue_switch(clause) if _ORDER_NUMBER.search(clause) else None
+        if model and tier:
+            yield f"{tier}_ports", model.ports
+            yield f"{tier}_ports_bps", model.rate_bps
 
 
 def _ends(text: str) -> int:

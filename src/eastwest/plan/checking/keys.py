@@ -3,116 +3,128 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from eastwest.plan.checking.words import read_line
+from eastwest.plan.checking.keywords import key_name
+from eastwest.plan.checking.words import Words, read_words
 from eastwest.plan.designs.design import catalogue_switch
 from eastwest.plan.designs.written import port_groups, rate_of, ratio_of, text_of, whole_of
 
-_COUNT_TAIL = r"(?:_switches|_count|s_count)?"
-COUNTS: Mapping[str, str] = {  # name of a number: keys that give it
-    "gpus": r"(?:n_|total_)?gpus",
-    "servers": r"(?:n_)?(?:servers|nodes|hosts)",
-    "gpus_per_server": r"gpus_per_(?:server|node|host)",
-    "nics_per_server": r"nics_per_(?:server|node|host)",
-    "rails": r"(?:n_)?rails",
-    "leaves_per_rail": r"(?:leaf|leaves|leafs)_per_rail",
-    "leaves": rf"(?:n_)?(?:leaf|leaves|leafs|tor|tors){_COUNT_TAIL}",
-    "spines": rf"(?:n_)?(?:spine|spines){_COUNT_TAIL}",
-    "cores": rf"(?:n_)?(?:core|cores|super_spines?){_COUNT_TAIL}",
-    "switches": r"total_switches|switches",
-    "links_per_pair": r"(?:up)?links_per_leaf_per_spine|links_per_(?:leaf_spine_)?pair",
-    "server_cables": r"(?:node|server|nic)_(?:leaf_)?(?:cables|links)|compute_and_ufm_cables",
-    "leaf_spine_cables": r"leaf_spine_(?:cables|links)",
-    "spine_core_cables": r"spine_core_(?:cables|links)",
-    "mtu_bytes": r"mtu",
-    "functions": r"(?:pcie_)?functions",
-    "pcie_lanes": r"pcie_lanes",
-    "pcie_generation": r"pcie_gen(?:eration)?",
-}
-PORTS: Mapping[str, str] = {
-    "leaf_down": r"(?:leaf_|tor_)?(?:down_ports|downlinks|down)(?:_per_leaf)?",
-    "leaf_up": r"(?:leaf_|tor_)?(?:up_ports|uplinks|up)(?:_per_leaf)?",
-    "leaf_ports": r"(?:leaf_|tor_)ports",
-    "spine_ports": r"spine_(?:ports|radix)(?:_each)?|ports_per_spine",
-    "spine_down": r"spine_down(?:_ports|links)?",
-    "spine_up": r"spine_(?:up_ports|uplinks|up)",
-    "core_ports": r"core_(?:ports|radix)|ports_per_core",
-    "switch_ports": r"radix|switch_radix|switch_ports|ports_per_switch",
-}
-RATES: Mapping[str, str] = {
-    "nic_port_bps": r"(?:nic_)?port(?:_rate)?",
-    "nic_bps": r"nic_(?:gbps|rate|speed)|nic",
-    "uplink_bps": r"uplink_(?:gbps|rate)",
-}
 _SWITCH = re.compile(r"switch|switch_model|(?P<tier>leaf|spine|core)(?:_switch|_model|_switch_model)?")
 _RATIO = re.compile(r"oversub(?:scription)?(?:_ratio)?|ratio|leaf_oversubscription")
+_OF_A_MODEL = re.compile(r"(?:leaf|spine|core|switch)\.(?:switch|model)")
+_NO_COUNT = re.compile(
+    r"power|price|usd|cost|_kw|_w$|year|date|version|_id$|^id$|name|note|length|_m$|latency|time|_s$|_pct|percent|"
+    r"budget|watt|voltage|weight|rack_?u|height|temperature|schema|mtu|gbps|bps|bytes|gen$|efficiency|utili[sz]ation"
+)
+_COUNTED = re.compile(r"\b(?:down|up)(?:links?)?\b|\d\s*(?:x\s|spines?|lea(?:f|ves)|cores?|switches)\b", re.I)
+OF_A_MODEL = frozenset(
+    ("nic", "nics", "gpu", "server", "node", "host")
+)  # keys that may name a model instead of a number
+_NONE = ("none", "no", "n/a")
 
 
-def read_key(words: Sequence[str], value: Any) -> dict[str, Any] | None:
+def read_key(words: Sequence[str], value: Any) -> Words | None:
     """Numbers by name of a key (its path in words) and its value; None when a count is no number.
 
-    A key that nothing is known of gives what the words of its value say, which may be nothing.
+    A key that nothing is known of gives what the words of its value say; a number that is left over is handed back.
     """
     path = [re.sub(r"[\s-]+", "_", word.strip().lower()) for word in words]
-    for key in dict.fromkeys(("_".join(path[-2:]), path[-1] if path else "")):
-        found = _known(key, value)
-        if found is not None:
-            return found or None
+    found = _known(path, value)
+    if isinstance(found, Words):
+        return found
+    if found is not None:
+        return Words(tuple(found), ()) if found else None
     if isinstance(value, str):
-        return read_line(f"{path[-1] if path else ''}: {value}")
-    return {}
+        key = path[-1] if path else ""
+        return read_words(f"{key}: {value}", of_a_nic=None)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    is_count = is_number and not _NO_COUNT.search("_".join(path))
+    return Words((), (f"{'.'.join(path)}: {value}",) if is_count else ())
 
 
-def _known(key: str, value: Any) -> dict[str, Any] | None:
-    """Numbers of a key that is known; {} when its value is none; None when the key is not known."""
-    text = text_of(value)
-    if _RATIO.fullmatch(key):
+def _known(path: list[str], value: Any) -> list[tuple[str, Any]] | Words | None:
+    """Numbers of a key that is known; [] when its value is none; None when the key is not known."""
+    last, text = path[-1] if path else "", text_of(value)
+    if _RATIO.fullmatch(last):
         ratio = ratio_of(value)
-        return {"ratio": ratio} if ratio else {"wished": text}
-    match = _SWITCH.fullmatch(key)
-    is_model = key not in ("leaf", "spine", "core") or re.search(r"\d|^\s*none\s*$", text, re.IGNORECASE)
-    if match and is_model and isinstance(value, str) and whole_of(value) is None:
-        return _switch(f"{match['tier'] or 'switch'}_ports", text)
-    for name, pattern in RATES.items():
-        if re.fullmatch(pattern, key):
-            rate = rate_of(value)
-            return {name: rate} if rate else read_line(text) or {"device": text}
-    for name, pattern in PORTS.items():
-        if re.fullmatch(pattern, key):
-            return _ports(name, value)
-    for name, pattern in COUNTS.items():
-        if re.fullmatch(pattern, key):
-            return _count(name, value)
-    return None
+        return [("ratio", ratio)] if ratio else [("wished", text)]
+    tier = _model_of(path, value)
+    if tier:
+        return _switch(f"{tier}_ports", text)
+    is_model = last in OF_A_MODEL and isinstance(value, str) and whole_of(value) is None
+    if is_model or _is_rate(last, text):
+        rate = rate_of(value)
+        return [("nic_bps", rate)] if rate and last in ("nic", "nics") else [("device", text)]
+    name = _name(path)
+    if name.endswith("_bps"):
+        rate = rate_of(value)
+        return [(name, rate)] if rate else (list(read_words(text).found) or [("device", text)])
+    return _numbers(name, value) if name else None
 
 
-def _switch(name: str, text: str) -> dict[str, Any]:
+def _is_rate(key: str, text: str) -> bool:
+    """Whether `nic: 400G` gives the rate of a NIC, not a number of NICs."""
+    return key in ("nic", "nics") and bool(re.fullmatch(r"\s*\d+(?:\.\d+)?\s*[GT]\w*(?:/s)?\s*", text))
+
+
+def _name(path: list[str]) -> str:
+    """The name by the whole path, else by its last words, where the words before do not change what is counted."""
+    if any(re.search(r"(?:^|_)per_(?:pod|su|rack|plane|stripe|segment)", word) for word in path[:-1]):
+        return ""
+    tails = [path, path[-2:], path[-1:]] if len(path) > 1 else [path]
+    return next((name for tail in tails if (name := key_name(" ".join(tail)))), "")
+
+
+def _model_of(path: list[str], value: Any) -> str:
+    """The tier whose switch a value names by model or ports: that of `leaf: 64x400G`, `spine_switch: QM9700`."""
+    match = _SWITCH.fullmatch(path[-1]) if path else None
+    of_a_tier = _OF_A_MODEL.fullmatch(".".join(path[-2:]))
+    text = text_of(value)
+    if of_a_tier and isinstance(value, str):
+        return path[-2]
+    if not match or not isinstance(value, str) or (whole_of(value) is not None and not port_groups(value)):
+        return ""
+    is_plain = bool(
+        re.fullmatch(r"\s*\d+\s*[x×*]\s*\d+(?:\.\d+)?\s*[GT]\w*\s*(?:\(.*\))?\s*|\s*none\s*|[^\d]*", text, re.I)
+    )
+    is_model = catalogue_switch(text) is not None or path[-1] not in ("leaf", "spine", "core")
+    if not is_plain and (not is_model or _COUNTED.search(text)):
+        return ""
+    if path[-1] in ("leaf", "spine", "core") and not re.search(r"\d|^\s*none\s*$", text, re.I):
+        return ""
+    return match["tier"] or "switch"
+
+
+def _switch(name: str, text: str) -> list[tuple[str, Any]]:
     """Ports of a switch from its text: written, or its data sheet's; its words when nobody knows them."""
     groups, model = port_groups(text), catalogue_switch(text)
     if groups:
-        return {name: groups[0][0], f"{name}_bps": groups[0][1]}
-    if text.strip().lower() in ("none", "no"):
-        return {"spines": 0} if name.startswith("spine") else {"wished": text}
-    return {name: model.ports, f"{name}_bps": model.rate_bps} if model else {"wished": text}
+        return [(name, groups[0][0]), (f"{name}_bps", groups[0][1])]
+    if text.strip().lower() in _NONE:
+        return [("spines", 0)] if name.startswith("spine") else [("wished", text)]
+    return [(name, model.ports), (f"{name}_bps", model.rate_bps)] if model else [("wished", text)]
 
 
-def _ports(name: str, value: Any) -> dict[str, Any]:
-    groups = port_groups(value)
+def _numbers(name: str, value: Any) -> list[tuple[str, Any]] | Words | None:
+    """A count, or ports with their rate; words are read as such."""
+    groups, text = port_groups(value), text_of(value)
+    is_plain = bool(re.fullmatch(r"[\s~<>=≥≤]*[\d,_.]+(?:\s*[x×*]\s*[\d.]+\s*[GT]\w*)?\s*", text))
+    if isinstance(value, str) and not is_plain:
+        if text.strip().lower() in _NONE:
+            return [(name, 0)]
+        said = read_words(f"{name.replace('_', ' ')}: {text}")
+        if said.found:
+            return said
     if groups:
-        return {name: groups[0][0], f"{name}_bps": groups[0][1]}
+        name = {"leaves": "leaf_ports", "spines": "spine_ports", "cores": "core_ports"}.get(name, name)
+        return [(name, groups[0][0]), (f"{name}_bps", groups[0][1])]
     count = whole_of(value)
-    return {name: count} if count is not None else _zero(name, value)
-
-
-def _count(name: str, value: Any) -> dict[str, Any]:
-    count = whole_of(value)
-    if count is not None:
-        return {name: count}
-    return {name: 0} if text_of(value).strip().lower() in ("none", "no", "n/a") else _zero(name, value)
-
-
-def _zero(name: str, value: Any) -> dict[str, Any]:
-    """A count of zero is one; anything else that is no number is none."""
-    return {name: 0} if value == 0 and not isinstance(value, bool) else {}
+    if count is not None and (is_plain or not isinstance(value, str)):
+        return [(name, count)]
+    if isinstance(value, str) and count is not None:
+        return None
+    if name == "tiers":
+        return [("wished", text)]
+    return [(name, 0)] if value == 0 and not isinstance(value, bool) else []

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from math import ceil
+from functools import cache
 from typing import Any
 
 from eastwest.finding import Finding
-from eastwest.plan.checking.optics_line import OpticsLine, read_optics
+from eastwest.plan.checking.optics_counts import count_modules
+from eastwest.plan.checking.optics_line import PAM4_100G_BPS, OpticsLine, read_optics
 from eastwest.plan.checking.sheet import PartLine, Sheet
+from eastwest.spec.reach import reach_of_medium_m, reach_of_optic_m
 from eastwest.units import GIGA, format_length, format_port_rate
 
-LINKS_OF_A_TWIN_PORT = 2
-SHORT_LIST = 60  # lines: a longer one counts its links itself
-PAM4_100G_BPS = 100 * GIGA
+OF_AN_END = frozenset(("EW-CHK-050", "EW-CHK-054", "EW-CHK-056"))  # rules that each end of a link may break itself
 XDR_LANE_BPS = 200 * GIGA
+SHOWN_CHARS = 120  # of a line's text in a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class OpticsRule:
     source: str
 
 
-def _none(line: OpticsLine) -> dict[str, Any]:
+def _no_words(line: OpticsLine) -> dict[str, Any]:
     return {}
 
 
@@ -47,7 +48,30 @@ def _beyond_reach(line: OpticsLine) -> bool:
 
 def _reach_words(line: OpticsLine) -> dict[str, Any]:
     medium = "/".join(sorted(line.media)).upper() or line.model
-    return {"length": format_length(line.length_m or 0), "reach": format_length(line.reach_m or 0), "medium": medium}
+    words = {"length": format_length(line.length_m or 0), "reach": format_length(line.reach_m or 0), "medium": medium}
+    return {**words, "instead": ", ".join(longer_than(line.length_m or 0.0))}
+
+
+def longer_than(length_m: float) -> list[str]:
+    """What reaches a length: the shortest that does first, two at most; for more than the last, that nothing does.
+
+    >>> longer_than(70), longer_than(12_000), longer_than(500_000)
+    (['AOC (100 m)', 'DR4 MMS4X00-NS (100 m)', 'DR4 MMS4X00-NM (500 m)'], ['ZR (120 km)'], ['a coherent line system'])
+    """
+    fits = [(reach, name) for name, reach in _reaches() if reach >= length_m]
+    near = sorted({reach for reach, _ in fits})[:2]
+    found = [f"{name} ({format_length(reach)})" for reach, name in sorted(fits) if reach in near]
+    return found or ["a coherent line system"]
+
+
+@cache
+def _reaches() -> tuple[tuple[str, float], ...]:
+    """What a link may be made of and how far it reaches, by the data sheets of the catalogue."""
+    media = (("DAC", "dac"), ("ACC", "acc"), ("AOC", "aoc"), ("SR4", "sr"), ("FR4", "fr"), ("LR4", "lr"), ("ZR", "zr"))
+    found = [(name, reach_of_medium_m(medium)) for name, medium in media]
+    for model in ("mms4x00-ns", "mms4x00-nm"):
+        found.append((f"DR4 {model.upper()}", reach_of_optic_m(model)))
+    return tuple(found)
 
 
 def _lanes_differ(line: OpticsLine) -> bool:
@@ -84,15 +108,15 @@ def _fibre_of_other_kind(line: OpticsLine) -> bool:
 
 _GUIDE = "NVIDIA optics guide"
 RULES: tuple[OpticsRule, ...] = (
-    OpticsRule("EW-CHK-050", _single_port_in_switch, _none, f"{_GUIDE}: connectors and cages"),
-    OpticsRule("EW-CHK-051", _mixed_fibres, _none, f"{_GUIDE}: twin-port transceivers"),
+    OpticsRule("EW-CHK-050", _single_port_in_switch, _no_words, f"{_GUIDE}: connectors and cages"),
+    OpticsRule("EW-CHK-051", _mixed_fibres, _no_words, f"{_GUIDE}: twin-port transceivers"),
     OpticsRule("EW-CHK-052", _beyond_reach, _reach_words, "data sheet of the part, else its IEEE 802.3 type"),
     OpticsRule("EW-CHK-053", _lanes_differ, _lane_words, f"{_GUIDE}: lane rates of HDR, NDR and XDR"),
-    OpticsRule("EW-CHK-054", _twin_port_in_adapter, _none, f"{_GUIDE}: flat-top and finned-top OSFP"),
-    OpticsRule("EW-CHK-055", _ferrules_differ, _none, f"{_GUIDE}: MPO-12/APC and UPC"),
-    OpticsRule("EW-CHK-056", _osfp_in_bluefield, _none, f"{_GUIDE}: BlueField-3"),
-    OpticsRule("EW-CHK-057", _no_such_xdr, _none, "NVIDIA XDR optics guide"),
-    OpticsRule("EW-CHK-058", _fibre_of_other_kind, _none, f"{_GUIDE}: fibre types"),
+    OpticsRule("EW-CHK-054", _twin_port_in_adapter, _no_words, f"{_GUIDE}: flat-top and finned-top OSFP"),
+    OpticsRule("EW-CHK-055", _ferrules_differ, _no_words, f"{_GUIDE}: MPO-12/APC and UPC"),
+    OpticsRule("EW-CHK-056", _osfp_in_bluefield, _no_words, f"{_GUIDE}: BlueField-3"),
+    OpticsRule("EW-CHK-057", _no_such_xdr, _no_words, "NVIDIA XDR optics guide"),
+    OpticsRule("EW-CHK-058", _fibre_of_other_kind, _no_words, f"{_GUIDE}: fibre types"),
 )
 
 
@@ -108,44 +132,27 @@ class OpticsVerdict:
 def judge_optics(sheet: Sheet) -> OpticsVerdict:
     """Every line against every rule, then the modules against the links."""
     lines = [line for part in sheet.parts if (line := read_optics(part)) is not None]
-    findings = [finding for line in lines for finding in _broken(line)]
-    findings += _modules(sheet, lines)
-    return OpticsVerdict(tuple(findings), tuple(_totals([line.part for line in lines])), len(lines))
+    findings = [*_once(finding for line in lines for finding in _broken(line)), *count_modules(sheet, lines)]
+    n_told = sum(line.is_told for line in lines)
+    return OpticsVerdict(tuple(findings), tuple(_totals([line.part for line in lines])), n_told)
+
+
+def _once(findings: Iterator[Finding]) -> Iterator[Finding]:
+    """One finding for each rule and line of the text: a fibre that both ends share breaks a rule once."""
+    seen: set[tuple[str, str, int | None]] = set()
+    for finding in findings:
+        item = finding.subject if finding.code in OF_AN_END else finding.subject.partition(" (")[0]
+        key = (finding.code, item, finding.evidence[0].line)
+        if key not in seen:
+            seen.add(key)
+            yield finding
 
 
 def _broken(line: OpticsLine) -> Iterator[Finding]:
     for rule in RULES:
         if rule.is_broken(line):
-            args = {"part": line.part.text[:120], "rule": rule.source, **rule.words(line)}
+            args = {"part": line.part.text[:SHOWN_CHARS], "rule": rule.source, **rule.words(line)}
             yield Finding(rule.code, "error", line.part.label, args=args, evidence=(line.part.evidence,))
-
-
-def _modules(sheet: Sheet, lines: list[OpticsLine]) -> Iterator[Finding]:
-    """Twin-port modules against single-port ones: two adapter links end in one module on the switch side."""
-    twins = [line for line in lines if _is_module(line) and line.is_twin_port]
-    singles = [line for line in lines if _is_module(line) and _is_of_adapter(line) and not line.is_twin_port]
-    have, links = _pieces(twins), _pieces(singles)
-    needed = ceil(links / LINKS_OF_A_TWIN_PORT)
-    evidence = tuple(line.part.evidence for line in (*singles[:1], *twins[:1]))
-    if links and twins and have < needed:
-        args = {"links": links, "short": needed - have}
-        yield Finding("EW-CHK-059", "error", "twin-port modules", needed, have, "modules", args, evidence)
-    elif len(lines) <= SHORT_LIST and (twins or any("cage" in line.part.text.lower() for line in lines)):
-        args = {"links": links, "have": have}
-        code = "EW-CHK-060" if links and have else "EW-CHK-061"
-        yield Finding(code, "info", "twin-port modules", needed or None, have or None, "modules", args, evidence)
-
-
-def _is_of_adapter(line: OpticsLine) -> bool:
-    return line.is_flat or (line.place is not None and line.place != "switch")
-
-
-def _is_module(line: OpticsLine) -> bool:
-    return not line.part.is_spare and not {"dac", "acc", "aoc"} & line.media
-
-
-def _pieces(lines: list[OpticsLine]) -> int:
-    return sum(line.part.quantity or 0 for line in lines)
 
 
 def _totals(parts: list[PartLine]) -> Iterator[dict[str, Any]]:

@@ -4,28 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Literal
 
 from eastwest.finding import Evidence
+from eastwest.plan.checking.alike import blur
 from eastwest.plan.checking.sheet import PartLine
 from eastwest.spec import catalogue
 from eastwest.spec.catalogue import Cable, Optic
+from eastwest.spec.reach import USUAL_OLD_SR, reach_of_medium_m, reach_of_optic_m
 from eastwest.units import GIGA
 
 Place = Literal["switch", "adapter", "bluefield-3"]
-SR_REACH_M = 50.0  # SR4 of 100G lanes over OM4: NVIDIA MMA4Z00 (optics guide)
-SR_OLD_REACH_M = 100.0  # SR4 of 25G and 50G lanes over OM4: IEEE 802.3bm, 802.3cd
-DR_REACH_M = 500.0  # DR4, IEEE 802.3bs; short variants (MMS4X00-NS) 100 m
-REACH_M: Mapping[str, float] = {  # by medium where no data sheet is named
-    "dac": 3.0,  # 100G lanes, vendor cable guides
-    "acc": 5.0,  # MCA7J60, vendor cable guides
-    "aoc": 100.0,  # 400G AOC, vendor cable guides
-    "dr": DR_REACH_M,
-    "fr": 2000.0,
-    "lr": 10_000.0,
-}
+PAM4_100G_BPS = 100 * GIGA  # lane rate from which SR reaches half as far and every ferrule is APC
 _LANES = {  # words: one lane's bit/s
     r"\bEDR\b|\b25G[- ]?(?:NRZ|lanes?)": 25 * GIGA,
     r"\bHDR\b|\b50G[- ]?(?:PAM-?4|lanes?)": 50 * GIGA,
@@ -43,16 +35,21 @@ _MEDIA = {
 }
 _CAGE_WORDS = re.compile(r"(?:twin|dual|single)[- ]?port\s+(?:\w+\s+)?(?:cages?|slots?)", re.I)
 _BLUEFIELD = re.compile(r"BlueField-?\s?3|\bBF-?3\b|B3140|B3240", re.I)
-_ADAPTER = re.compile(r"\badapters?\b|\bNICs?\b|\bHCAs?\b|ConnectX|\bCX-?\d|\bDPUs?\b|server side|网卡", re.I)
-_SWITCH = re.compile(r"\bswitch(?:es)?\b|\bleaf\b|\bspine\b|QM97\d\d|SN5\d\d\d|Quantum|Spectrum|交换机", re.I)
+_ADAPTER = re.compile(
+    r"\b(?:srv|server|host|node|gpu)-?\d+|\badapters?\b|\bNICs?\b|\bHCAs?\b|ConnectX|\bCX-?\d|\bDPUs?\b|server side"
+    r"|网卡",
+    re.I,
+)
+_SWITCH = re.compile(
+    r"\b(?:leaf|spine|core|tor|sw)-?\d+|\bswitch(?:es)?\b|\bleaf\b|\bspine\b|QM97\d\d|SN5\d\d\d|Quantum|Spectrum|交换机",
+    re.I,
+)
 _OPTICAL = re.compile(
     r"OSFP|QSFP|SR\d|DR\d|FR\d|LR\d|VR4|\bDAC\b|\bAOC\b|\bL?ACC\b|optics?|transceiver|\bfib(?:re|er)\b|\bMPO|multi-?mode|"
     r"single-?mode|copper|\bcable\b|\bAPC\b|\bUPC\b|光模块|光纤|M[MC][A-Z]\d[A-Z]\d\d",
     re.I,
 )
-
-
-KEPT_TEXTS = 4096
+KEPT_TEXTS = 4096  # different texts of one list whose reading is kept: long cable lists repeat theirs
 CELLS_OF_A_PART = 2  # name and description; order numbers further on may be examples in a note
 _ORDER_NUMBER = re.compile(r"[A-Za-z]{2,}\d[\w-]{3,}")
 _DEVICES = frozenset({"nic", "server", "switch", "label"})  # a cell that says what is counted: no optic
@@ -78,6 +75,20 @@ class OpticsLine:
     reach_m: float | None
     model: str
 
+    def of(self, part: PartLine) -> OpticsLine:
+        """The same properties for another part of that text (`dataclasses.replace`, without its cost a line)."""
+        made = object.__new__(OpticsLine)
+        for name in OpticsLine.__slots__:
+            object.__setattr__(made, name, part if name == "part" else getattr(self, name))
+        return made
+
+    @property
+    def is_told(self) -> bool:
+        """Whether the line says more of its part than that it is a cable or an optic."""
+        return bool(
+            self.model or self.media or self.fibre or self.polish or self.splits or self.is_osfp or self.is_qsfp
+        )
+
     @property
     def length_m(self) -> float | None:
         """Length of the cable, where the line gives one."""
@@ -89,13 +100,13 @@ _NO_PART = PartLine("", "", None, None, Evidence("", None, ""))
 
 def read_optics(part: PartLine) -> OpticsLine | None:
     """The properties of a line; None when it is about no optic or cable."""
-    found = _of_text(part.text)
-    return replace(found, part=part) if found else None
+    found = _of_text(blur(part.text))
+    return found.of(part) if found else None
 
 
 @lru_cache(maxsize=KEPT_TEXTS)
 def _of_text(whole: str) -> OpticsLine | None:
-    """The properties of a text; long cable lists repeat theirs."""
+    """The properties of a text, without its part; None when it is about no optic or cable."""
     text = _CAGE_WORDS.sub("cage", whole)
     model = _model("; ".join(text.split(";")[:CELLS_OF_A_PART]))
     if model is None and not _OPTICAL.search(whole):
@@ -181,8 +192,8 @@ def _reach(model: Optic | Cable | None, media: frozenset[str], lanes: frozenset[
         return model.reach_m
     if len(media) != 1:
         return None
-    medium = next(iter(media))
-    if medium == "sr":
-        is_old = lanes and max(lanes) < 100 * GIGA
-        return SR_OLD_REACH_M if is_old or re.search(r"\b[12]00G\s*SR4|SR8", text, re.I) else SR_REACH_M
-    return REACH_M[medium]
+    (medium,) = media
+    is_old = bool(lanes) and max(lanes) < PAM4_100G_BPS
+    if medium == "sr" and (is_old or re.search(r"\b[12]00G\s*SR4|SR8", text, re.I)):
+        return reach_of_optic_m(USUAL_OLD_SR)
+    return reach_of_medium_m(medium)

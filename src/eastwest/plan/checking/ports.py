@@ -1,18 +1,18 @@
-"""Do the ports add up: NIC links against leaf ports, leaf uplinks against spine ports, spine uplinks against cores."""
+"""Do the ports add up: every link against the ports at its two ends, tier by tier."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import ceil
 from typing import Any
 
 from eastwest.finding import Finding
 from eastwest.plan.checking.shape import Shape
 from eastwest.plan.checking.sheet import Sheet
 from eastwest.plan.designs.written import ratio_text
-from eastwest.units import format_port_rate, format_rate
 
-ROUNDING = 0.01  # relative: a printed ratio such as 1.67:1 against 5:3
+OF_PRINTED_PORTS = ("EW-CHK-030", "EW-CHK-031", "EW-CHK-038")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,118 +37,174 @@ class Short:
 
 
 @dataclass(frozen=True, slots=True)
-class Sums:
-    """Outcome of adding up: findings, shortages, and how many comparisons there were numbers for."""
+class Sum:
+    """One comparison: what is needed and what there is, the finding's code when it is short, the facts that it used.
 
-    findings: tuple[Finding, ...]
-    short: tuple[Short, ...]
-    n_compared: int
+    `links` and `against` are the two sides in words; `tier` is the boundary that it decides.
+    """
 
-
-def add_up(sheet: Sheet, shape: Shape) -> Sums:
-    """Every comparison of ports that the sheet has both sides of."""
-    findings: list[Finding] = []
-    short: list[Short] = []
-    compared = 0
-    for needed, have, what, code, names in _pairs(shape):
-        if needed is None or have is None:
-            continue
-        compared += 1
-        if needed > have:
-            short.append(Short(what, needed, have))
-            args = {"short": needed - have, "what": what}
-            evidence = sheet.evidence(*names)
-            findings.append(Finding(code, "error", what, needed, have, "ports", args, evidence))
-    more = list(_contradictions(sheet, shape))
-    return Sums((*findings, *more), tuple(short), compared)
-
-
-def _pairs(shape: Shape) -> Iterator[tuple[int | None, int | None, str, str, tuple[str, ...]]]:
-    """(needed, there, what, code, names of the facts) of each comparison."""
+    code: str
+    what: str
+    links: str
+    needed: int
+    have: int
     names: tuple[str, ...]
-    yield (
-        shape.nic_links,
-        _product(shape.leaves, shape.down),
-        "leaf ports down",
-        "EW-CHK-030",
-        (*shape.names, "leaves", "leaf_down"),
-    )
-    uplinks = _product(shape.leaves, shape.up)
-    down = shape.spine_down or shape.spine_ports
-    names = ("leaves", "leaf_up", "leaf_spine_cables", "spines", "spine_ports", "spine_down", "switch_ports")
-    if shape.spines:
-        yield uplinks, _product(shape.spines, down), "spine ports", "EW-CHK-031", names
-    if shape.down is not None and shape.up is not None:
-        names = ("leaf_down", "leaf_up", "leaf_ports", "switch_ports")
-        yield shape.down + shape.up, shape.leaf_ports, "ports of one leaf", "EW-CHK-032", names
-    if shape.spine_down is not None and shape.spine_up is not None:
-        names = ("spine_down", "spine_up", "spine_ports", "switch_ports")
-        yield shape.spine_down + shape.spine_up, shape.spine_ports, "ports of one spine", "EW-CHK-032", names
-    if shape.cores:
-        names = ("spines", "spine_up", "cores", "core_ports", "switch_ports")
-        climb = _product(shape.spines, shape.spine_up)
-        yield climb, _product(shape.cores, shape.core_ports), "core ports", "EW-CHK-038", names
-    if shape.down is None and shape.leaves and shape.leaf_ports and shape.nic_links:
-        names = (*shape.names, "leaves", "leaf_ports", "switch_ports", "cables", "leaf_spine_cables")
-        total = shape.nic_links + (uplinks or 0)
-        yield total, _product(shape.leaves, shape.leaf_ports), "leaf ports", "EW-CHK-039", names
+    tier: str = ""
+    words: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether there are fewer ports than links."""
+        return self.needed > self.have
 
 
-def _product(count: int | None, each: int | None) -> int | None:
-    return None if count is None or each is None else count * each
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """Outcome of adding up: findings, shortages, the comparisons that were made, and the facts that they used."""
+
+    findings: tuple[Finding, ...] = ()
+    short: tuple[Short, ...] = ()
+    made: tuple[Sum, ...] = ()
+    used: frozenset[str] = frozenset()
+    n_compared: int = 0
 
 
-def _contradictions(sheet: Sheet, shape: Shape) -> Iterator[Finding]:
-    """Numbers of the text that do not agree with each other."""
-    yield from _ratio(sheet, shape)
-    yield from _rails(sheet)
-    yield from _chip(sheet, shape)
-    yield from _pairs_of_links(sheet, shape)
-    if (
-        shape.spines
-        and shape.up
-        and shape.up > shape.spines
-        and shape.up % shape.spines
-        and not sheet.whole("pairs_in_rail")
-    ):
-        args = {"up": shape.up, "spines": shape.spines}
-        yield Finding("EW-CHK-037", "warning", "leaf uplinks", args=args, evidence=sheet.evidence("leaf_up", "spines"))
+def add_up(sheet: Sheet, shape: Shape, is_row: bool = False) -> Sums:
+    """Every comparison of ports that the sheet has both sides of.
+
+    Of a published row (`is_row`), whose counts are judged by the fabric builder, only those of ports that it prints.
+    """
+    made = [*_of_leaves(sheet, shape), *_of_spines(sheet, shape), *_of_cores(sheet, shape), *_of_one_switch(shape)]
+    if is_row:
+        made = [item for item in made if {"leaf_up", "leaf_down", "spine_up"} & set(item.names) & set(sheet.facts)]
+        made = [item for item in made if item.code in OF_PRINTED_PORTS and "nic_parts" not in sheet.facts]
+    findings, short = [], []
+    for item in made:
+        if item.is_short:
+            short.append(Short(item.what, item.needed, item.have))
+            words = {"short": item.needed - item.have, "what": item.what, **item.words}
+            evidence = sheet.evidence(*item.names)
+            findings.append(Finding(item.code, "error", item.what, item.needed, item.have, "ports", words, evidence))
+    used = frozenset(name for item in made for name in item.names)
+    return Sums(tuple(findings), tuple(short), tuple(made), used, len(made))
 
 
-def _ratio(sheet: Sheet, shape: Shape) -> Iterator[Finding]:
-    said, built = sheet.ratio("ratio"), shape.ratio
-    if said and built and abs(said - built) > ROUNDING * built:
-        args = {"said": ratio_text(said), "built": ratio_text(built), "down": shape.down, "up": shape.up}
-        evidence = sheet.evidence("ratio", "leaf_down", "leaf_up")
-        yield Finding("EW-CHK-033", "warning", "oversubscription", built, said, "", args, evidence)
+def fit(links: int, link_bps: int | None, ports: int, port_bps: int | None) -> tuple[int, int]:
+    """Links and ports in one unit: a port of twice the rate is broken out into two, a faster link takes two ports."""
+    if link_bps and port_bps and port_bps % link_bps == 0:
+        return links, ports * (port_bps // link_bps)
+    if link_bps and port_bps and link_bps % port_bps == 0:
+        return links * (link_bps // port_bps), ports
+    return links, ports
 
 
-def _rails(sheet: Sheet) -> Iterator[Finding]:
-    rails, per_rail, leaves = (sheet.whole(name) for name in ("rails", "leaves_per_rail", "leaves"))
-    if rails and per_rail and leaves and rails * per_rail != leaves:
-        args = {"rails": rails, "per_rail": per_rail}
-        evidence = sheet.evidence("rails", "leaves_per_rail", "leaves")
-        yield Finding("EW-CHK-034", "error", "leaves", rails * per_rail, leaves, "leaves", args, evidence)
-
-
-def _chip(sheet: Sheet, shape: Shape) -> Iterator[Finding]:
-    """A chip's capacity against the ports that the text gives its switch."""
-    chip, ports = sheet.whole("chip_bps"), sheet.whole("spine_ports")
-    rate = sheet.whole("spine_ports_bps") or shape.up_bps
-    if chip and ports and rate and chip // rate != ports and chip % rate == 0:
-        args = {"chip": format_rate(chip), "rate": format_port_rate(rate)}
-        evidence = sheet.evidence("chip_bps", "spine_ports")
-        yield Finding("EW-CHK-035", "warning", "spine ports", chip // rate, ports, "ports", args, evidence)
-
-
-def _pairs_of_links(sheet: Sheet, shape: Shape) -> Iterator[Finding]:
-    """`each spine takes 4 uplinks from every leaf`: so many times the spines that a leaf reaches are its uplinks."""
-    per_pair, rails = sheet.whole("links_per_pair"), sheet.whole("rails")
-    if not per_pair or not shape.spines or not shape.up:
+def _of_leaves(sheet: Sheet, shape: Shape) -> Iterator[Sum]:
+    """NIC links against the ports of the leaves."""
+    links, leaves = shape.nic_links, shape.leaves
+    if links is None or not leaves:
         return
-    is_split = sheet.whole("pairs_in_rail") == 1 and rails and shape.spines % rails == 0
-    reached = shape.spines // rails if is_split and rails else shape.spines
-    if per_pair * reached != shape.up:
-        args = {"per_pair": per_pair, "reached": reached}
-        evidence = sheet.evidence("links_per_pair", "leaf_up", "spines")
-        yield Finding("EW-CHK-036", "warning", "leaf uplinks", per_pair * reached, shape.up, "links", args, evidence)
+    if shape.down is not None:
+        needed, have = fit(links, shape.nic_bps, leaves * shape.down, shape.down_bps)
+        yield Sum(
+            "EW-CHK-030", "leaf ports down", "NIC links", needed, have, (*shape.names, "leaves", "leaf_down"), "leaf"
+        )
+    elif shape.leaf_ports is not None:
+        names = (*shape.names, "leaves", "leaf_ports", "switch_ports", *shape.up_names)
+        nics, have = fit(links, shape.nic_bps, leaves * shape.leaf_ports, shape.leaf_bps)
+        bps = shape.nic_bps if shape.is_cabled else shape.up_bps
+        up, _ = fit(shape.uplinks or 0, bps, 1, shape.nic_bps or bps)
+        yield Sum("EW-CHK-039", "leaf ports", "links that end on leaves", nics + up, have, names, "leaf")
+
+
+def _of_spines(sheet: Sheet, shape: Shape) -> Iterator[Sum]:
+    """Leaf uplinks against the ports of the spines."""
+    if not shape.spines:
+        return
+    each = shape.spine_down or (shape.spine_ports - (shape.spine_up or 0) if shape.spine_ports else None)
+    if each is None:
+        return
+    names = ("spines", "spine_ports", "spine_down", "switch_ports")
+    if shape.uplinks is not None:
+        bps = _cable_bps(shape) if shape.is_cabled else shape.up_bps
+        needed, have = fit(shape.uplinks, bps, shape.spines * each, shape.spine_bps)
+        yield Sum("EW-CHK-031", "spine ports", "leaf uplinks", needed, have, (*names, *shape.up_names), "spine")
+    elif shape.nic_links and shape.leaves and shape.leaf_ports and shape.down is None:
+        yield from _left_for_uplinks(sheet, shape, shape.spines * each, names)
+
+
+def _cable_bps(shape: Shape) -> int | None:
+    """The rate that a cable between switches is taken to have: the NICs', where ports are faster and may be split."""
+    rates = [rate for rate in (shape.nic_bps, shape.spine_bps) if rate]
+    return min(rates) if rates else None
+
+
+def _left_for_uplinks(sheet: Sheet, shape: Shape, spine_ports: int, names: tuple[str, ...]) -> Iterator[Sum]:
+    """Uplinks where nobody counts them: what the NICs leave of the leaves, at the wished ratio or 1:1.
+
+    All in links of a NIC's rate. With cores half of a spine's ports at least face down.
+    """
+    links, leaves, ports = shape.nic_links or 0, shape.leaves or 0, shape.leaf_ports or 0
+    links, total = fit(links, shape.nic_bps, leaves * ports, shape.leaf_bps)
+    _, have = fit(links, shape.nic_bps, spine_ports, shape.spine_bps)
+    have = have // 2 if shape.cores and not shape.spine_down and not shape.spine_up else have
+    left, said = total - links, sheet.ratio("ratio")
+    all_names = (*names, *shape.names, "leaves", "leaf_ports", "ratio")
+    words: dict[str, Any] = {"leaves": leaves, "ports": ports, "total": total, "links": links, "spines": shape.spines}
+    if left < 0:
+        return
+    wished = ceil(links / (said or 1.0))
+    if left == 0:
+        yield Sum(
+            "EW-CHK-079", "leaf ports for uplinks", "leaf uplinks", min(wished, have) or 1, 0, all_names, "spine", words
+        )
+    elif said and left < wished:
+        words |= {"ratio": ratio_text(said)}
+        yield Sum("EW-CHK-083", "leaf ports for uplinks", "leaf uplinks", wished, left, all_names, "spine", words)
+    else:
+        needed = wished if said else min(wished, left)
+        words |= {"ratio": ratio_text(links / have) if have else "?"}
+        code = "EW-CHK-031" if said else "EW-CHK-080"
+        yield Sum(code, "spine ports", "leaf uplinks", needed, have, all_names, "spine", words)
+
+
+def _of_cores(sheet: Sheet, shape: Shape) -> Iterator[Sum]:
+    """Spine uplinks against the ports of the cores."""
+    cables = sheet.whole("spine_core_cables")
+    climb = shape.spines * shape.spine_up if shape.spines and shape.spine_up is not None else cables
+    names: tuple[str, ...] = ("spines", "spine_up", "spine_core_cables", "cores", "core_ports", "switch_ports")
+    if not shape.cores or not shape.core_ports:
+        return
+    if climb is None and shape.uplinks is not None and shape.spines and shape.spine_ports:
+        climb = min(shape.uplinks, shape.spines * shape.spine_ports - shape.uplinks)
+        names = (*names, *shape.up_names)
+    elif climb is None and shape.nic_links and shape.spines and shape.spine_ports:
+        climb = min(shape.nic_links, shape.spines * shape.spine_ports // 2)
+    if climb is not None and climb >= 0:
+        have = shape.cores * shape.core_ports
+        yield Sum("EW-CHK-038", "core ports", "spine uplinks", climb, have, names, "core")
+
+
+def _of_one_switch(shape: Shape) -> Iterator[Sum]:
+    """Ports down and up of one switch against all that it has."""
+    names: tuple[str, ...] = ("leaf_down", "leaf_up", "leaf_ports", "switch_ports")
+    if shape.leaf_ports is not None and (shape.down is not None or (shape.up is not None and not shape.is_cabled)):
+        used, have = _used(shape.down, shape.down_bps, shape.up, shape.up_bps, shape.leaf_ports, shape.leaf_bps)
+        words: dict[str, Any] = {"what": "ports of one leaf"}
+        yield Sum("EW-CHK-032", "ports of one leaf", "ports down and up", used, have, names, "", words)
+    if shape.spine_ports is not None and (shape.spine_down is not None or shape.spine_up is not None):
+        names = ("spine_down", "spine_up", "spine_ports", "switch_ports")
+        used, have = (shape.spine_down or 0) + (shape.spine_up or 0), shape.spine_ports
+        words = {"what": "ports of one spine"}
+        yield Sum("EW-CHK-032", "ports of one spine", "ports down and up", used, have, names, "", words)
+
+
+def _used(
+    down: int | None, down_bps: int | None, up: int | None, up_bps: int | None, ports: int, port_bps: int | None
+) -> tuple[int, int]:
+    """Ports in use and ports there are, in ports of the slowest rate; counted as they are where a rate is not known."""
+    rates = [rate for rate in (down_bps, up_bps, port_bps) if rate]
+    unit = min(rates, default=0)
+    if not port_bps or not unit or any(rate % unit for rate in rates):
+        return (down or 0) + (up or 0), ports
+    sides = ((down or 0, down_bps or port_bps), (up or 0, up_bps or port_bps))
+    return sum(count * (rate // unit) for count, rate in sides), ports * (port_bps // unit)

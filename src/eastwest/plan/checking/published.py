@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-from eastwest.finding import Finding
+from eastwest.finding import Finding, Severity
 from eastwest.plan.checking.ports import Short, Sums
 from eastwest.plan.checking.read import Subject
 from eastwest.plan.checking.sheet import Sheet
 from eastwest.plan.designs.case import Row
 from eastwest.plan.designs.judge import judge_row
+from eastwest.units import GIGA
 
-_TIERS = {"leaves": "leaf", "spines": "spine", "cores": "core", "switches": "total_switches"}
+_PRINTED = {"leaves": "leaf", "spines": "spine", "cores": "core", "switches": "total_switches"}
 
 
 def judge_published(subject: Subject) -> Sums:
@@ -23,7 +23,7 @@ def judge_published(subject: Subject) -> Sums:
     sheet = subject.sheet
     row = subject.row or _row_of(sheet)
     if row is None:
-        return Sums((), (), 0)
+        return Sums()
     judged = judge_row(row, sheet.source)
     findings: list[Finding] = []
     short: list[Short] = []
@@ -34,28 +34,27 @@ def judge_published(subject: Subject) -> Sums:
         compared += 1
         if count.match:
             continue
-        fewer = isinstance(count.predicted, int) and isinstance(count.published, int | float)
-        is_short = fewer and count.published < count.predicted
+        is_whole = isinstance(count.predicted, int) and isinstance(count.published, int | float)
+        is_short = is_whole and count.published < count.predicted
         if is_short and isinstance(count.predicted, int):
             short.append(Short(count.name, count.predicted, int(count.published), "pieces"))
-        code = "EW-CHK-045" if is_short or not fewer else "EW-CHK-046"
+        severity: Severity = "error" if is_short or not is_whole else "info"
+        code = "EW-CHK-045" if severity == "error" else "EW-CHK-046"
         args = {"name": count.name, "because": count.because}
         evidence = sheet.evidence(_fact_of(count.name)) or sheet.evidence(*list(sheet.facts)[:1])
-        severity = "error" if code == "EW-CHK-045" else "info"
-        finding = Finding(code, "info", row.id, count.predicted, count.published, "", args, evidence)
-        findings.append(replace(finding, severity="error") if severity == "error" else finding)
-    return Sums(tuple(findings), tuple(short), compared)
+        findings.append(Finding(code, severity, row.id, count.predicted, count.published, "", args, evidence))
+    return Sums(tuple(findings), tuple(short), (), frozenset(_PRINTED), compared)
 
 
 def _fact_of(name: str) -> str:
-    return next((fact for fact, printed in _TIERS.items() if printed == name), name)
+    return next((fact for fact, printed in _PRINTED.items() if printed == name), name)
 
 
 def _row_of(sheet: Sheet) -> Row | None:
     """A row made of a text's own numbers, when it names GPUs or servers, a whole switch, and how many switches."""
     if not (sheet.whole("gpus") or sheet.whole("servers")) or not sheet.whole("switch_ports"):
         return None
-    if sheet.whole("leaf_up") or sheet.whole("leaf_down"):
+    if sheet.whole("switches") is None or sheet.whole("leaves") or sheet.whole("leaf_up") or sheet.whole("leaf_down"):
         return None  # its ports are added up one by one
     rate = sheet.whole("switch_ports_bps") or sheet.whole("nic_bps")
     inputs: dict[str, Any] = {
@@ -68,7 +67,7 @@ def _row_of(sheet: Sheet) -> Row | None:
         "oversubscription": sheet.ratio("ratio"),
     }
     if rate:
-        inputs["switch"] = f"{sheet.whole('switch_ports')}x{rate // 10**9}G"
-    outputs = {printed: sheet.whole(fact) for fact, printed in _TIERS.items() if sheet.whole(fact) is not None}
+        inputs["switch"] = f"{sheet.whole('switch_ports')}x{rate // GIGA}G"
+    outputs = {printed: sheet.whole(fact) for fact, printed in _PRINTED.items() if sheet.whole(fact) is not None}
     given = {key: value for key, value in inputs.items() if value is not None}
     return Row("design", "", given, outputs, "", None, {}) if outputs else None

@@ -4,14 +4,43 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Literal
 
-from eastwest.finding import Finding, Severity
+from eastwest.finding import Finding
 from eastwest.plan.checking.shape import Shape
 from eastwest.plan.checking.sheet import Sheet
+from eastwest.plan.designs.design import USUAL_GPUS
 
+Fate = Literal["works", "fails", "open"]
+USED = frozenset(
+    [
+        "rails",
+        "spines",
+        "servers",
+        "gpus",
+        "leaves",
+        "leaves_per_rail",
+        "nics_per_server",
+        "gpus_per_server",
+        "leaf_down",
+    ]
+)
 LEAST_SPINES = 2  # so that the path between rails outlives one switch
-_ALIGNED = re.compile(r"rail[- ]aligned|same[- ](?:rail|index|local rank)|whole servers?|full nodes?|\bPXN\b", re.I)
-_ARBITRARY = re.compile(r"arbitrary|\bany\b|mixed|random|unknown|general|任意", re.I)
+_ALIGNED = re.compile(
+    r"rail[- ]?aligned|(?:same|one|single)[- ](?:rail|index|local[- ]rank|gpu index)|whole servers?"
+    r"|full (?:servers?|nodes?)|"
+    r"\bPXN\b|\ball (?:the )?gpus\b|\bdata[- ]parallel|\bdp\b|\bfsdp\b|\bzero\b|\bpipeline|\bpp\b|"
+    r"(?:inside|within) (?:one |a |each )?(?:server|node)|同轨|整机|数据并行|流水线",
+    re.I,
+)
+_ARBITRARY = re.compile(r"arbitrary|\bany\b|mixed|random|unknown|general|不规则|任意|随机", re.I)
+_NOT = re.compile(r"\b(?:no|not|never|without)\s+(?:any\s+)?(?:arbitrary|mixed|random)|不是任意", re.I)
+_SIZES = re.compile(
+    r"\b(?:ep|tp|cp|groups?(?: of)?|size)\s*(?:=|:|of)?\s*(\d{1,6})\b|\b(\d{1,6})[- ]?(?:GPUs?|ranks?)\b"
+    r"|(\d{1,6})\s*卡",
+    re.I,
+)
+_CROSSING = re.compile(r"disjoint|across rails|cross[- ]rail|different rails|跨轨", re.I)
 
 
 def judge_rails(sheet: Sheet, shape: Shape) -> Iterator[Finding]:
@@ -26,11 +55,8 @@ def judge_rails(sheet: Sheet, shape: Shape) -> Iterator[Finding]:
     if shape.spines != 0 or not rails or rails <= 1:
         return
     workload = sheet.text("workload")
-    severity: Severity = "error"
-    if _ALIGNED.search(workload) or not (_ARBITRARY.search(workload) or workload):
-        severity = "warning"
-    leaves = shape.leaves or rails
-    down = shape.down
+    fate = fate_of(workload, sheet.whole("gpus_per_server") or USUAL_GPUS)
+    leaves, down = shape.leaves or rails, shape.down
     args = {
         "rails": rails,
         "workload": workload or "?",
@@ -40,7 +66,26 @@ def judge_rails(sheet: Sheet, shape: Shape) -> Iterator[Finding]:
         "thin": f"{down / LEAST_SPINES:g}:1" if down else f"n/{LEAST_SPINES}:1",
     }
     evidence = sheet.evidence("rails", "spines", "workload")
-    yield Finding("EW-CHK-040", severity, "rails", args=args, evidence=evidence)
+    code = {"fails": "EW-CHK-040", "open": "EW-CHK-040", "works": "EW-CHK-087"}[fate]
+    yield Finding(code, "error" if fate == "fails" else "warning", "rails", args=args, evidence=evidence)
     per_rail = sheet.whole("leaves_per_rail") or (leaves // rails if leaves > rails else 1)
     if per_rail > 1:
         yield Finding("EW-CHK-041", "error", "leaves", args={"per_rail": per_rail}, evidence=evidence)
+
+
+def fate_of(workload: str, gpus_per_server: int) -> Fate:
+    """Whether the groups of a workload in words live on rails that nothing joins; open where the words do not say.
+
+    Groups of whole servers work, smaller ones inside a server too; 9 GPUs over two servers of 8 do not.
+
+    >>> fate_of("EP 64 over all GPUs", 8), fate_of("groups of 12", 8), fate_of("", 8)
+    ('works', 'fails', 'open')
+    """
+    if (_ARBITRARY.search(workload) and not _NOT.search(workload)) or _CROSSING.search(workload):
+        return "fails"
+    sizes = [int(next(text for text in found if text)) for found in _SIZES.findall(workload)]
+    is_aligned = bool(_ALIGNED.search(workload))
+    broken = [n for n in sizes if n > gpus_per_server and n % gpus_per_server]
+    if broken and not re.search(r"same|one|single|同", workload, re.I):
+        return "fails"
+    return "works" if is_aligned or sizes else "open"

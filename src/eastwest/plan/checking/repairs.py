@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
@@ -11,12 +11,11 @@ from eastwest.fabric.capacity import Kept, LeafSplit, spread_uplinks
 from eastwest.plan.checking.ports import Short
 from eastwest.plan.checking.shape import Shape
 from eastwest.plan.checking.sheet import Sheet
+from eastwest.plan.designs.design import MOST_RADIX, USUAL_NIC_RATE_BPS
 from eastwest.spec.resolve import SwitchFacts, resolve_switch
 from eastwest.spec.switches import SwitchWish
-from eastwest.units import GIGA
 
 USUAL_RADIXES = (32, 36, 40, 48, 64, 72, 128, 144, 256, 512)  # ports of switches that are sold
-USUAL_RATE_BPS = 400 * GIGA
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,22 +55,38 @@ class Repair:
 
 def repairs_of(sheet: Sheet, shape: Shape, short: tuple[Short, ...]) -> tuple[Repair, ...]:
     """Repairs of a design whose spines or leaves are short of ports; none when a number is missing."""
-    what = {item.what for item in short}
-    shape = _with_bill(sheet, shape)
+    lacks = {item.what: item for item in short}
+    shape = _with_uplinks(shape, lacks)
     found: list[Repair] = []
-    if "leaf ports down" in what:
-        found += _more_leaves(shape)
-    if "spine ports" in what:
+    if "leaf ports down" in lacks or "leaf ports" in lacks or "leaf ports for uplinks" in lacks:
+        found += _more_leaves(shape, lacks.get("leaf ports down"))
+    if "spine ports" in lacks:
         found += _more_spine_ports(sheet, shape)
     return tuple(dict.fromkeys(found))
 
 
-def _with_bill(sheet: Sheet, shape: Shape) -> Shape:
-    """A shape with the ports of a leaf that a bill's cables imply: what no NIC takes goes up, evenly."""
-    cables, leaves, links = sheet.whole("cables"), shape.leaves, shape.nic_links
-    if shape.up is not None or not cables or not leaves or not links or shape.cores or (cables - links) % leaves:
-        return shape
-    return replace(shape, up=(cables - links) // leaves, down=shape.down or ceil(links / leaves))
+def _with_uplinks(shape: Shape, lacks: Mapping[str, Short]) -> Shape:
+    """A shape with the ports of a leaf that its cables or its NICs imply, where these are spread evenly."""
+    leaves, links, short = shape.leaves, shape.nic_links, lacks.get("spine ports")
+    if (
+        shape.leaf_ports
+        and leaves
+        and links
+        and shape.down is None
+        and shape.up is None
+        and "leaf ports for uplinks" in lacks
+    ):
+        return replace(shape, down=shape.leaf_ports // 2, up=shape.leaf_ports - shape.leaf_ports // 2)
+    if "leaf ports" in lacks and shape.leaf_ports and links and shape.uplinks:
+        down = shape.leaf_ports * links // (links + shape.uplinks)
+        return replace(shape, down=down, up=shape.leaf_ports - down)
+    uplinks = shape.uplinks if shape.uplinks is not None else short.needed if short else None
+    face = shape.down or (ceil(links / leaves) if links and leaves else None)
+    if face is None and shape.leaf_ports and shape.up:
+        face = shape.leaf_ports - shape.up
+    if shape.up is not None or not leaves or uplinks is None or shape.cores or uplinks % leaves:
+        return replace(shape, down=face)
+    return replace(shape, up=uplinks // leaves, down=face)
 
 
 def _more_spine_ports(sheet: Sheet, shape: Shape) -> Iterator[Repair]:
@@ -95,12 +110,12 @@ def _more_spine_ports(sheet: Sheet, shape: Shape) -> Iterator[Repair]:
             yield Repair("non_blocking", leaves, down, up, even[0], radix, even[1], 1.0)
 
 
-def _more_leaves(shape: Shape) -> Iterator[Repair]:
+def _more_leaves(shape: Shape, short: Short | None) -> Iterator[Repair]:
     """Leaves for every NIC link, and spines for these leaves."""
     links, down, up = shape.nic_links, shape.down, shape.up
     if not links or not down:
         return
-    leaves = ceil(links / down)
+    leaves = ceil(short.needed * (shape.leaves or 1) / short.have) if short and short.have else ceil(links / down)
     ports = shape.spine_ports or shape.leaf_ports
     even = _spread(leaves, down, up, ports, shape) if up and ports else None
     if up and ports and even is not None:
@@ -120,15 +135,12 @@ def _radix(sheet: Sheet, shape: Shape, needed: int) -> int:
 
 def _spread(leaves: int, down: int, up: int | None, ports: int, shape: Shape) -> tuple[int, int] | None:
     """Spines and links a pair over which the uplinks of a leaf divide evenly, as the fabric builder spreads them."""
-    rate = shape.up_bps or USUAL_RATE_BPS
-    if not up or not 2 <= ports <= MOST_PORTS or up > MOST_PORTS:
+    rate = shape.up_bps or USUAL_NIC_RATE_BPS
+    if not up or not 2 <= ports <= MOST_RADIX or up > MOST_RADIX:
         return None
     split = LeafSplit(rate, 1, down, max(1, down), down, rate, 1, up, up)
     spread = spread_uplinks(split, leaves, _switch(ports, rate), Kept())
     return (spread.spines, spread.per_pair) if spread.fits else None
-
-
-MOST_PORTS = 4096  # of one switch
 
 
 def _switch(ports: int, rate_bps: int) -> SwitchFacts:

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from eastwest.finding import Evidence
+from eastwest.units import M_PER_KM
+
+ROUNDING = 0.01  # relative: a printed ratio such as 1.67:1 against 5:3
+MOST_DIGITS = 12  # characters of a length that are read; an endless number is no length
+_LENGTH = re.compile(r"(\d+(?:\.\d+)?)\s*(km|m)\b")
+
+
+def length_in_m(text: str) -> float | None:
+    """Metres of the first length that a text names; None when it names none.
+
+    >>> length_in_m("MPO-12 fibre 1.5 km, OS2"), length_in_m("DAC")
+    (1500.0, None)
+    """
+    match = _LENGTH.search(text)
+    return float(match[1][:MOST_DIGITS]) * (M_PER_KM if match[2] == "km" else 1.0) if match else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,19 +44,39 @@ class PartLine:
     length_m: float | None
     evidence: Evidence
     is_spare: bool = False
+    is_end: bool = False  # one end of a link that its line describes with both
+
+
+@dataclass(frozen=True, slots=True)
+class Unused:
+    """A number of the text that counts nothing known, and its line."""
+
+    text: str
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """One quantity with two values: neither can be used."""
+
+    name: str
+    first: Fact
+    other: Fact
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """Everything read from one text; of a number that is given twice the first counts.
+    """Everything read from one text. A number that has two values is in `clashes`, not in `facts`.
 
-    Names are those of `plan.checking.words`: `leaves`, `leaf_down` (ports of one leaf), `leaf_down_bps` (of one port).
+    Names are those of `plan.checking.phrases`: `leaves`, `leaf_down` (ports of a leaf), `leaf_down_bps` (of a port).
     """
 
     source: str
     facts: Mapping[str, Fact] = field(default_factory=dict)
     parts: tuple[PartLine, ...] = ()
     unknown: tuple[Evidence, ...] = ()
+    unused: tuple[Unused, ...] = ()
+    clashes: tuple[Clash, ...] = ()
 
     def whole(self, name: str) -> int | None:
         """A count or rate by name; None when the text does not give it."""
@@ -60,9 +96,35 @@ class Sheet:
     def evidence(self, *names: str) -> tuple[Evidence, ...]:
         """The user's lines behind some numbers, each line once."""
         lines = [self.facts[name].evidence for name in names if name in self.facts]
-        return tuple(dict.fromkeys(lines))
+        return tuple(sorted(dict.fromkeys(lines), key=lambda line: line.line or 0))
 
 
-def merge(first: Mapping[str, Fact], more: Mapping[str, Fact]) -> dict[str, Fact]:
-    """Facts of two readings; of a number that both give the first counts."""
-    return {**more, **first}
+@dataclass(slots=True)
+class Reading:
+    """A sheet in the making: facts as they come, line by line."""
+
+    source: str
+    facts: dict[str, Fact] = field(default_factory=dict)
+    parts: list[PartLine] = field(default_factory=list)
+    unknown: list[Evidence] = field(default_factory=list)
+    unused: list[Unused] = field(default_factory=list)
+    clashes: dict[str, Clash] = field(default_factory=dict)
+
+    def add(self, name: str, value: Any, evidence: Evidence) -> None:
+        """One more number; of words and rates the first counts, a second value of a count is a clash."""
+        fact = Fact(name, value, evidence)
+        known = self.facts.setdefault(name, fact)
+        is_count = isinstance(value, int | float) and not name.endswith(("_bps", "_bytes", "_per_s"))
+        if is_count and known.value != value and not _is_rounded(known.value, value):
+            self.clashes.setdefault(name, Clash(name, known, fact))
+
+    def sheet(self) -> Sheet:
+        """All that was read, without the numbers that have two values."""
+        facts = {name: fact for name, fact in self.facts.items() if name not in self.clashes}
+        parts, unknown, unused = tuple(self.parts), tuple(self.unknown), tuple(self.unused)
+        return Sheet(self.source, facts, parts, unknown, unused, tuple(self.clashes.values()))
+
+
+def _is_rounded(one: Any, other: Any) -> bool:
+    """Whether two ratios are one, written with different digits."""
+    return isinstance(one, float) and abs(one - other) <= ROUNDING * one

@@ -5,28 +5,44 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from eastwest.errors import InputError
 from eastwest.finding import Evidence, Finding
-from eastwest.plan.checking.sheet import PartLine
+from eastwest.plan.checking.keywords import key_name
+from eastwest.plan.checking.sheet import MOST_DIGITS, PartLine, length_in_m
+from eastwest.plan.designs.terms import PIECE, plain
 from eastwest.spec.mistakes import quoted
 from eastwest.units import M_PER_KM
 
 MOST_CELL = 500  # characters of a cell that are read
-MOST_QUANTITY = 10_000_000
+MOST_CELLS = 40  # cells of that size in a line that is read
+SHOWN_CHARS = 40  # of a cell in a sentence
+MOST_QUANTITY = 10_000_000  # pieces; more is taken for no quantity
 _PART = re.compile(
-    r"part.*|item|description|model|sku|product|component|name|material|optic|cable|module|部件|物料|型号", re.I
+    r"part.*|item|items|description|model|sku|product|component|device|equipment|name|material|optics?(?:_.*)?|cable.*|"
+    r"module.*|transceiver.*|kind|type|category|what|thing|role|tier|fib(?:re|er)|部件|物料|物料名称|型号|名称|设备|项目|类别|类型",
+    re.I,
 )
-_QUANTITY = re.compile(r"qty|quantity|count|pcs|pieces|units?_?(?:needed|ordered)|amount|number|数量", re.I)
+_QUANTITY = re.compile(
+    r"qty.*|quantity|quantities|count|pcs|pieces|units?(?:_?(?:needed|ordered))?|amount|number|num|n|total|value|数量|数值|值|台数|件数|个数",
+    re.I,
+)
 _LENGTH = re.compile(r"length.*|len|metres|meters|distance.*|长度", re.I)
 _ENDS = re.compile(r"a_device|from|end_?a|b_device|to|end_?b|line|port|where|location|rate|speed|unit", re.I)
+_SIDE = re.compile(
+    r"(?:(?P<first>a|from|source|src|near|local)|(?P<second>b|to|destination|dst|dest|far|remote))_(?P<of>\w+)"
+    r"|(?P<name>\w+?)_(?:(?P<tail_first>a|1|from|near|local)|(?P<tail_second>b|2|to|far|remote))"
+    r"|(?P<end_first>from|source|src)|(?P<end_second>to|destination|dst|dest)"
+)
+_OF_AN_END = re.compile(r"optics?|modules?|transceivers?|part|model|type|connector|sfp|光模块")
 _WHOLE = re.compile(r"\s*(\d[\d,_ ]*)(?:\.0+)?\s*(?:x|pcs|ea|pieces)?\s*", re.I)
 _NUMBER = re.compile(r"line|no|pos|position|ref|row", re.I)  # a column that numbers the lines
 _METRES = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(km|m)?\s*", re.I)
 _IGNORED = re.compile(r"label|cable_id|id|[ab]_(?:device|port)|unit_price|price|currency|power_w")
 _ROLES = {"number": _NUMBER, "length": _LENGTH, "quantity": _QUANTITY}
+_RULER, _DIGITS, _NO_DIGIT = re.compile(r"[\s|:+-]+"), re.compile(r"[\d.,]+"), re.compile(r"\D")
 _SPARE = re.compile(r"\bspares?\b|备件", re.I)
 
 
@@ -47,6 +63,16 @@ class TableShape:
             by_column.get(i, "ignored" if _IGNORED.fullmatch(name) else "part") for i, name in enumerate(self.header)
         )
 
+    @cached_property
+    def sides(self) -> tuple[int, ...]:
+        """The end of a link that each column describes: 1 or 2, 0 for both; all 0 unless each end has an optic."""
+        found = [_SIDE.fullmatch(name) for name in self.header]
+        sides = tuple(0 if not m else 1 if m["first"] or m["tail_first"] or m["end_first"] else 2 for m in found)
+        has_optics = {
+            side for side, m in zip(sides, found, strict=True) if m and _OF_AN_END.fullmatch(m["of"] or m["name"] or "")
+        }
+        return sides if has_optics == {1, 2} else (0,) * len(self.header)
+
     def column(self, pattern: re.Pattern[str]) -> int | None:
         """The first column whose name matches."""
         return next((i for i, name in enumerate(self.header) if pattern.fullmatch(name)), None)
@@ -65,7 +91,8 @@ def find_table(lines: Sequence[str]) -> TableShape | None:
             continue
         shape = TableShape(number + 1, delimiter, cells)
         others = (_QUANTITY, _LENGTH, _ENDS)
-        if shape.column(_PART) is not None and any(shape.column(pattern) is not None for pattern in others):
+        is_named = shape.column(_PART) is not None and any(shape.column(pattern) is not None for pattern in others)
+        if is_named or shape.column(_QUANTITY) is not None or any(shape.sides):
             return shape
     return None
 
@@ -76,7 +103,7 @@ def _name(cell: str) -> str:
 
 def _cells(line: str, delimiter: str) -> list[str]:
     try:
-        return next(csv.reader([line[: MOST_CELL * 40]], delimiter=delimiter), [])
+        return next(csv.reader([line[: MOST_CELL * MOST_CELLS]], delimiter=delimiter), [])
     except csv.Error:
         return line.split(delimiter)
 
@@ -86,12 +113,12 @@ def read_table(lines: Sequence[str], shape: TableShape, source: str) -> tuple[Pa
     flaws: list[Finding] = []
     parts: list[PartLine] = []
     for number, line in enumerate(lines[shape.line :], start=shape.line + 1):
-        if not line.strip() or line.startswith("#") or re.fullmatch(r"[\s|:+-]+", line):
+        if not line.strip() or line.startswith("#") or _RULER.fullmatch(line):
             continue
         cells = [cell.strip()[:MOST_CELL] for cell in _cells(line, shape.delimiter)]
         evidence = Evidence(source, number, quoted(line))
         flaws += _flaws(cells, shape, evidence)
-        parts.append(_part(cells, shape, evidence))
+        parts += _parts(cells, shape, evidence)
     if not parts:
         flaws.append(Finding("EW-CHK-071", "error", source, args={"where": f"{source}:{shape.line}"}))
     if flaws:
@@ -101,47 +128,62 @@ def read_table(lines: Sequence[str], shape: TableShape, source: str) -> tuple[Pa
 
 def _flaws(cells: list[str], shape: TableShape, evidence: Evidence) -> Iterator[Finding]:
     where = f"{evidence.source}:{evidence.line}"
-    if len([cell for cell in cells if cell]) and len(cells) > len(shape.header):
+    if any(cells) and len(cells) > len(shape.header):
         args = {"where": where}
         yield Finding("EW-CHK-073", "error", where, len(shape.header), len(cells), args=args, evidence=(evidence,))
     column = shape.roles.index("quantity") if "quantity" in shape.roles else None
     cell = cells[column] if column is not None and column < len(cells) else ""
     if cell and _whole(cell) is None:
-        args = {"where": where, "column": shape.header[column or 0], "found": cell[:40]}
+        args = {"where": where, "column": shape.header[column or 0], "found": cell[:SHOWN_CHARS]}
         yield Finding("EW-CHK-070", "error", where, args=args, evidence=(evidence,))
 
 
 def _whole(cell: str) -> int | None:
-    match = _WHOLE.fullmatch(cell)
+    match = _WHOLE.fullmatch(cell if cell.isascii() else plain(f"{cell}台").replace(PIECE, ""))
     if not match:
         return None
-    digits = re.sub(r"\D", "", match[1])
+    digits = match[1] if match[1].isdecimal() else _NO_DIGIT.sub("", match[1])
     return int(digits) if len(digits) <= len(str(MOST_QUANTITY)) and int(digits) <= MOST_QUANTITY else None
 
 
-def _part(cells: list[str], shape: TableShape, evidence: Evidence) -> PartLine:
+def _parts(cells: list[str], shape: TableShape, evidence: Evidence) -> Iterator[PartLine]:
+    """The part of a line; of a line with an optic at each end, the part at each end."""
+    if not any(shape.sides):
+        yield _part(cells, shape, evidence, 0)
+        return
+    for side in (1, 2):
+        part = _part(cells, shape, evidence, side)
+        end = next((c for c, s, r in zip(cells, shape.sides, shape.roles, strict=False) if s == side and c), "")
+        yield replace(part, label=f"{part.label} ({end[:SHOWN_CHARS]})", is_end=True)
+
+
+def _part(cells: list[str], shape: TableShape, evidence: Evidence, side: int) -> PartLine:
     """The part of a line; cells that number it, name devices, or are numbers are no part of its text."""
     quantity, length_m = None, None
     label, words = "", []
-    for role, cell in zip(shape.roles, cells, strict=False):
+    for role, of_side, name, cell in zip(shape.roles, shape.sides, shape.header, cells, strict=False):
+        if side and of_side not in (0, side):
+            continue
         if role == "quantity" and cell:
             quantity = _whole(cell)
         elif role == "length":
             length_m = _metres(cell)
         elif role == "number":
             label = cell
-        elif cell and role != "ignored" and not _is_number(cell):
+        elif role == "part" and _is_number(cell) and key_name(name):
+            words.append(f"{cell} {name.replace('_', ' ')}")
+        elif cell and (role != "ignored" or of_side) and not _is_number(cell):
             words.append(cell)
     text = "; ".join(words)
-    if length_m is None and (found := re.search(r"(\d+(?:\.\d+)?)\s*(km|m)\b", text)):
-        length_m = _metres(found[0])
+    length_m = length_in_m(text) if length_m is None else length_m
     return PartLine(label or f"line {evidence.line}", text, quantity, length_m, evidence, bool(_SPARE.search(text)))
 
 
 def _metres(cell: str) -> float | None:
+    """Metres of a cell that is a length and nothing else; without a unit they are metres."""
     match = _METRES.fullmatch(cell)
-    return float(match[1][:12]) * (M_PER_KM if (match[2] or "m").lower() == "km" else 1.0) if match else None
+    return float(match[1][:MOST_DIGITS]) * (M_PER_KM if (match[2] or "m").lower() == "km" else 1.0) if match else None
 
 
 def _is_number(cell: str) -> bool:
-    return bool(re.fullmatch(r"[\d.,]+", cell))
+    return _DIGITS.fullmatch(cell) is not None

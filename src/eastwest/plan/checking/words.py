@@ -1,184 +1,178 @@
-"""A line of text about a network, as people write it, into numbers: `8 rails x 4 leaves`, `leaf 32x400G down`.
+"""A line of text about a network, as people write it, as numbers by name, and the numbers that count nothing known.
 
-Each pattern takes what it understands out of the line, so that `4 leaves` of `8 rails x 4 leaves = 32 leaves` is not
-read as the number of leaves. `key=value` and `key: value` lines are read by the same patterns.
+Set phrases are taken out first (`8 rails x 4 leaves`, `NCCL_IB_HCA=…`, `2:1`); the rest is read statement by statement.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from eastwest.plan.checking.keywords import key_name
+from eastwest.plan.checking.phrases import Context, read_statement
+from eastwest.plan.designs.terms import plain
+from eastwest.plan.designs.written import port_groups, rate_of, whole_of
 from eastwest.units import GIGA, TERA
 
-Reading = Mapping[str, Any]
+Found = tuple[str, Any]
 LONGEST_LINE = 2000  # characters of a line that are read
 MOST = 10_000_000  # of anything that a design counts
-_N = r"(\d[\d,]{0,9})"
-_RATE = r"(\d{1,5}(?:\.\d{1,3})?)\s*([GT])(?:b(?:it)?(?:/s|ps)|bE|E)?"
+_RATE = r"(\d{1,5}(?:\.\d{1,3})?)\s*([GT])(?:b(?:it)?(?:/s|ps)|b|bE|E)?"
 _NUMBER_WORDS = {"one": 1, "two": 2, "three": 3, "four": 4, "eight": 8}
-_SPEED = {"G": GIGA, "T": TERA}
-
-
-def whole(text: str) -> int:
-    """A number of the text, thousands separators left out; 0 when it is out of all proportion."""
-    found = int(text.replace(",", "") or 0)
-    return found if found <= MOST else 0
-
-
-def rate_bps(number: str, prefix: str) -> int:
-    """Bit/s of `400`, `G`."""
-    return round(float(number) * _SPEED[prefix.upper()])
-
-
-def _count(*names: str) -> Callable[[re.Match[str]], Reading]:
-    return lambda match: {name: whole(text) for name, text in zip(names, match.groups(), strict=False) if text}
-
-
-def _ports(name: str) -> Callable[[re.Match[str]], Reading]:
-    """`32x400G` as ports and rate."""
-    return lambda match: {name: whole(match[1]), f"{name}_bps": rate_bps(match[2], match[3])}
-
-
-def _rate(name: str) -> Callable[[re.Match[str]], Reading]:
-    return lambda match: {name: rate_bps(match[1], match[2])}
-
-
-def _both(match: re.Match[str]) -> Reading:
-    """`leaf 32x400G down + 16x400G up`."""
-    return {
-        "leaf_down": whole(match[1]),
-        "leaf_down_bps": rate_bps(match[2], match[3]),
-        "leaf_up": whole(match[4]),
-        "leaf_up_bps": rate_bps(match[5], match[6]),
-    }
-
-
-def _nics(match: re.Match[str]) -> Reading:
-    """`8 x 400G NICs per server`."""
-    return {"nics_per_server": whole(match[1]), "nic_bps": rate_bps(match[2], match[3])}
-
-
-def _functions(match: re.Match[str]) -> Reading:
-    text = match[1].lower()
-    return {"functions": _NUMBER_WORDS.get(text) or whole(text)}
-
-
-def _functions_of_slot(match: re.Match[str]) -> Reading:
-    return {"functions": whole(match[1]), "pcie_generation": whole(match[2]), "pcie_lanes": whole(match[3])}
-
-
-def _ratio(match: re.Match[str]) -> Reading:
-    down, up = float(match[1]), float(match[2])
-    return {"ratio": down / up} if down > 0 and up > 0 else {}
-
-
-def _word(name: str, group: int = 1) -> Callable[[re.Match[str]], Reading]:
-    return lambda match: {name: (match[group] or "").strip()}
-
-
-def _fixed(**values: Any) -> Callable[[re.Match[str]], Reading]:
-    return lambda match: values
-
-
-_SWITCHES = r"(?:\s+switch(?:es)?)?"
-_PORTS = rf"{_N}\s*[x×*]\s*{_RATE}"
-_IS = r"\s*(?:=|:|of|is|are)?\s*"
-PATTERNS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Reading]], ...] = tuple(
-    (re.compile(pattern, re.IGNORECASE), read)
-    for pattern, read in (
-        (r"NCCL_IB_HCA\s*(?:=|:)\s*([\w,:^=<>.-]+)", _word("hca")),
-        (r"NCCL_IB_HCA\s*(?:is\s+)?(?:unset|not set|missing)", _fixed(hca="")),
-        (r"\bMTU\b\s*[=:]?\s*(\d{3,5})\b", _count("mtu_bytes")),
-        (r"busbw\D{0,12}?(\d{1,4}(?:\.\d{1,3})?)\s*GB/s", lambda m: {"busbw_bytes_per_s": float(m[1]) * GIGA}),
-        (rf"\b{_RATE}\b[^;.]{{0,24}}?\bports?\b(?!\s*(?:switch|down|up))", _rate("nic_port_bps")),
-        (rf"\bports?\s*(?:=|:|of|at)?\s*{_RATE}\b", _rate("nic_port_bps")),
-        (r"\b(\d{1,2})\s*[x×]\s*(?:PCIe\s*)?gen\s*(\d)\s*[x×]\s*(\d{1,2})\b", _functions_of_slot),
-        (r"\b(one|two|four|\d{1,2})\s*(?:x\s*)?(?:PCIe\s+|PCI\s+)?(?:physical\s+)?functions\b", _functions),
-        (r"\b(?:PCIe\s*)?gen\s*(\d)\s*,?\s*[x×]\s*(\d{1,2})\b", _count("pcie_generation", "pcie_lanes")),
-        (r"\bspines?\s*[=:]?\s*(?:none|no|0)\b|\b(?:no|without(?: a| any)?)\s+spines?\b", _fixed(spines=0)),
-        (r"\b(?:workload|groups?|traffic)\s*[=:]\s*([^,;]+)", _word("workload")),
-        (
-            rf"{_N}\s*rails?\s*[x×*]\s*{_N}\s*lea(?:ves|fs|f)\b(?:\s*=\s*{_N}\s*lea(?:ves|fs|f)\b)?",
-            _count("rails", "leaves_per_rail", "leaves"),
-        ),
-        (
-            rf"\bspines?\b[^;]{{0,40}}?{_N}\s*(?:uplinks|links)\s+(?:from|to)\s+(?:every|each)\s+leaf"
-            r"(?P<rail>\s+in\s+(?:its|the same|one)\s+rail)?",
-            lambda m: {"links_per_pair": whole(m[1]), **({"pairs_in_rail": 1} if m["rail"] else {})},
-        ),
-        (rf"{_PORTS}\s*(?:ports?\s*)?(?:down|southbound)\b\D{{0,12}}?{_PORTS}\s*(?:ports?\s*)?(?:up)", _both),
-        (
-            rf"{_N}\s*(?:ports?\s*)?down(?:links?|wards?)?\s*(?:and|\+|,|/|&)?\s*{_N}\s*(?:ports?\s*)?up(?:links?|wards?)?\b",
-            _count("leaf_down", "leaf_up"),
-        ),
-        (rf"{_PORTS}\s*(?:ports?\s*)?(?:down(?:links?)?|southbound|to servers)\b", _ports("leaf_down")),
-        (rf"{_PORTS}\s*(?:ports?\s*)?(?:up(?:links?)?|northbound|to spines)\b", _ports("leaf_up")),
-        (rf"\b(?:leaf_down|down_ports|downlinks?|leaf down)\w*{_IS}{_PORTS}", _ports("leaf_down")),
-        (rf"\b(?:leaf_up|up_ports|uplinks?|leaf up)\w*{_IS}{_PORTS}", _ports("leaf_up")),
-        (rf"\b(?:spine_ports|(?:each|one|per|a|every)\s+spine)\b[^;]{{0,24}}?{_PORTS}", _ports("spine_ports")),
-        (rf"{_N}\s*[x×*]\s*{_RATE}\s*(?:NICs?|HCAs?)\s*(?:per|a|/|in each|each)\s*(?:server|node|host)", _nics),
-        (rf"{_N}\s*spines?{_SWITCHES}\s+(?:of|with|x|\()\s*{_PORTS}", lambda m: _of_tier("spine", m)),
-        (rf"{_N}\s*(?:leaf|leaves){_SWITCHES}\s*(?:of|with|x|\()\s*{_PORTS}", lambda m: _of_tier("leaf", m)),
-        (rf"{_N}\s*cores?{_SWITCHES}\s+(?:of|with|x|\()\s*{_PORTS}", lambda m: _of_tier("core", m)),
-        (rf"{_N}\s*spines?{_SWITCHES}\s+(?:of|with)\s+{_N}\s*ports?\b", _count("spines", "spine_ports")),
-        (rf"\b(?:each|one|per|a|every)\s+spine\b[^;]{{0,24}}?{_N}\s*ports?\b", _count("spine_ports")),
-        (rf"\b(?:each|one|per|a|every)\s+leaf\b[^;]{{0,24}}?{_N}\s*(?:ports?\s+)?up(?:links?)?\b", _count("leaf_up")),
-        (rf"\b{_RATE}\s*(?:switch|chip|asic|class)", _rate("chip_bps")),
-        (rf"\bleaf(?:_switch|_ports)?{_IS}{_PORTS}", _ports("leaf_ports")),
-        (rf"\b(?:switch(?:es)?|radix){_IS}{_PORTS}", _ports("switch_ports")),
-        (rf"{_N}\s*GPUs?\s*(?:per|a|/|in each|each)\s*(?:server|node|host)", _count("gpus_per_server")),
-        (rf"gpus_per_(?:server|node)\s*[=:]\s*{_N}", _count("gpus_per_server")),
-        (rf"{_N}\s*(?:NICs?|HCAs?|rails?)\s*(?:per|a|/|in each)\s*(?:server|node|host)", _count("nics_per_server")),
-        (rf"(?:nics_per_(?:server|node))\s*[=:]\s*{_N}", _count("nics_per_server")),
-        (rf"\bnic(?:s|_rate|_gbps)?\s*[=:]?\s*{_RATE}", _rate("nic_bps")),
-        (r"(\d{1,4}(?:\.\d{1,3})?)\s*:\s*(\d{1,4}(?:\.\d{1,3})?)", _ratio),
-        (rf"{_N}\s*[x×]?\s*(?:[ABH][123]\d\d|GB\d{{3}}|MI\d{{3}}X?)\b", _count("gpus")),
-        (rf"\bgpus?\s*[=:]\s*{_N}|{_N}\s*(?:GPUs?|卡)\b", lambda m: {"gpus": whole(m[1] or m[2])}),
-        (
-            rf"\b(?:servers|nodes|hosts)\s*[=:]\s*{_N}|{_N}\s*(?:servers?|nodes?|hosts?|台)",
-            lambda m: {"servers": whole(m[1] or m[2])},
-        ),
-        (
-            rf"\blea(?:ves|fs|f)(?:_switches|_count)?\s*[=:]\s*{_N}\b(?!\s*x)|{_N}\s*(?:leaf\s+switches|lea(?:ves|fs|f))\b",
-            lambda m: {"leaves": whole(m[1] or m[2])},
-        ),
-        (
-            rf"\bspines?(?:_switches|_count)?\s*[=:]\s*{_N}\b(?!\s*x)|{_N}\s*(?:spine\s+switches|spines?)\b",
-            lambda m: {"spines": whole(m[1] or m[2])},
-        ),
-        (rf"\bcores?\s*[=:]\s*{_N}\b(?!\s*x)|{_N}\s*(?:core\s+switches|cores?)\b", lambda m: _cores(m)),
-        (rf"\brails\s*[=:]\s*{_N}|{_N}\s*rails\b", lambda m: {"rails": whole(m[1] or m[2])}),
-    )
+_NIC = re.compile(
+    r"\bgen\s*\d\s*,?\s*[x×]\s*\d|\b(?:PCIe?|physical)\s+functions?\b|\bfunctions\b|\bQSFP\S*\s+port|IB_HCA", re.I
+)
+_KEY_VALUE = re.compile(
+    r"\b([A-Za-z]+(?:_[A-Za-z]+)+)\s*[=:]\s*([\d.,]+(?:\s*[x×]\s*[\d.]+\s*[GT]\w*)?|[\d.]+\s*[GT]\w*)(?![\w:])"
 )
 
 
-def _of_tier(tier: str, match: re.Match[str]) -> Reading:
-    """`8 spines of 64x400G`."""
-    plural = {"leaf": "leaves", "spine": "spines", "core": "cores"}[tier]
-    name = f"{tier}_ports"
-    return {plural: whole(match[1]), name: whole(match[2]), f"{name}_bps": rate_bps(match[3], match[4])}
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What one line says: (name, value) in the order of the text, and the texts of numbers that were not used."""
+
+    found: tuple[Found, ...]
+    left: tuple[str, ...]
 
 
-def _cores(match: re.Match[str]) -> Reading:
-    return {"cores": whole(match[1] or match[2])}
+def _count(*names: str) -> Callable[[re.Match[str]], Iterator[Found]]:
+    return lambda match: ((name, int(text)) for name, text in zip(names, match.groups(), strict=False) if text)
 
 
-def read_line(line: str) -> dict[str, Any]:
-    """Every number that the patterns find in one line; of one that is said twice the first in the order above."""
-    found: dict[str, Any] = {}
+def _rate(name: str) -> Callable[[re.Match[str]], Iterator[Found]]:
+    return lambda match: iter([(name, round(float(match[1]) * (TERA if match[2].upper() == "T" else GIGA)))])
+
+
+def _fixed(name: str, value: Any) -> Callable[[re.Match[str]], Iterator[Found]]:
+    return lambda match: iter([(name, value)])
+
+
+def _word(name: str) -> Callable[[re.Match[str]], Iterator[Found]]:
+    return lambda match: iter([(name, match[1].strip(" ,.;"))])
+
+
+def _functions(match: re.Match[str]) -> Iterator[Found]:
+    yield "functions", _NUMBER_WORDS.get(match[1].lower()) or int(re.sub(r"\D", "", match[1]) or 0)
+
+
+def _ratio(match: re.Match[str]) -> Iterator[Found]:
+    down, up = float(match[1]), float(match[2])
+    if down > 0 and up > 0:
+        yield "ratio", down / up
+
+
+def _pairs(match: re.Match[str]) -> Iterator[Found]:
+    yield "links_per_pair", int(match[1])
+    if match["rail"]:
+        yield "pairs_in_rail", 1
+
+
+def _key_value(match: re.Match[str]) -> Iterator[Found]:
+    """`gpus_per_server=8`, `leaf_up: 16x400G`."""
+    name, groups = key_name(match[1]), port_groups(match[2])
+    if name.endswith("_bps"):
+        rate = rate_of(match[2])
+        yield from [(name, rate)] if rate else []
+    elif name and groups:
+        yield name, groups[0][0]
+        yield f"{name}_bps", groups[0][1]
+    elif name and (count := whole_of(match[2])) is not None:
+        yield name, count
+
+
+Pattern = tuple[re.Pattern[str], Callable[[re.Match[str]], Iterator[Found]]]
+
+
+def _compiled(*rows: tuple[str, Callable[[re.Match[str]], Iterator[Found]]]) -> tuple[Pattern, ...]:
+    return tuple((re.compile(pattern, re.IGNORECASE), read) for pattern, read in rows)
+
+
+_AS_WRITTEN = (
+    *_compiled(
+        (r"NCCL_IB_HCA\s*(?:=|:)\s*([\w,:^=<>.-]+)", _word("hca")),
+        (r"NCCL_IB_HCA\s*(?:is\s+)?(?:unset|not set|missing)", _fixed("hca", "")),
+        (r"\b(?:workload|groups?|traffic)\s*[=:]\s*([^;\n]+)", _word("workload")),
+    ),
+    (_KEY_VALUE, _key_value),
+)
+_OF_A_NIC = _compiled(
+    (rf"\b{_RATE}\b[^;.]{{0,24}}?\bports?\b(?!\s*(?:switch|down|up))", _rate("nic_port_bps")),
+    (rf"\bports?\s*(?:=|:|of|at)?\s*{_RATE}\b", _rate("nic_port_bps")),
+    (
+        r"\b(\d{1,2})\s*[x×]\s*(?:PCIe\s*)?gen\s*(\d)\s*,?\s*[x×]?\s*(\d{1,2})\b",
+        _count("functions", "pcie_generation", "pcie_lanes"),
+    ),
+    (r"\b(one|two|four|\d{1,2})\s*(?:x\s*)?(?:PCIe\s+|PCI\s+)?(?:physical\s+)?functions?\b", _functions),
+    (r"\b(?:PCIe\s*)?gen\s*(\d)\s*,?\s*[x×]\s*(\d{1,2})\b", _count("pcie_generation", "pcie_lanes")),
+)
+_IN_PLAIN_WORDS = _compiled(
+    (r"\bMTU\b\s*[=:]?\s*(\d{3,5})\b", _count("mtu_bytes")),
+    (r"busbw\D{0,12}?(\d{1,4}(?:\.\d{1,3})?)\s*GB/s", lambda m: iter([("busbw_bytes_per_s", float(m[1]) * GIGA)])),
+    (
+        r"\bspines?(?: switch(?:es)?)?\s*[=:]?\s*(?:none|no|0)\b"
+        r"|\b(?:no|without(?: a| any)?)\s+spines?(?: switch(?:es)?)?\b",
+        _fixed("spines", 0),
+    ),
+    (
+        r"(\d+)\s*rails?\s*[x×*]\s*(\d+)\s*lea(?:ves|fs|f)\b(?:\s*=\s*(\d+)\s*lea(?:ves|fs|f)\b)?",
+        _count("rails", "leaves_per_rail", "leaves"),
+    ),
+    (
+        r"\bspines?\b[^;]{0,40}?(\d+)\s*(?:uplinks|links)\s+(?:from|to)\s+(?:every|each)\s+leaf"
+        r"(?P<rail>\s+in\s+(?:its|the same|one)\s+rail)?",
+        _pairs,
+    ),
+    (
+        r"\b(?:each|every)\s+(?:leaf|spine)\b[^;.\d]{0,40}?\b(?:each|every)\s+(?:leaf|spine)\b[^;.\d]{0,24}?(\d+)\s*"
+        r"(?:links|cables|uplinks)\b",
+        _count("links_per_pair"),
+    ),
+    (r"(?<![\d:.])(\d{1,4}(?:\.\d{1,3})?):(\d{1,4}(?:\.\d{1,3})?)(?![\d:])(?!\s*(?:split|fib|break))", _ratio),
+    (r"\bnon-?blocking\b|\bfull bisection\b", _fixed("ratio", 1.0)),
+)
+
+
+def is_about_a_nic(text: str) -> bool:
+    """Whether a text speaks of a NIC's PCIe functions, so that `port 200G` is the NIC's."""
+    return bool(_NIC.search(text))
+
+
+def read_words(line: str, context: Context | None = None, of_a_nic: bool | None = None) -> Words:
+    """Every number of one line. `context` is what the lines before were about, and is left as this line ends."""
+    context = context or Context()
+    found: list[Found] = []
     rest = line[:LONGEST_LINE]
-    for pattern, read in PATTERNS:
-        for reading, span in _matches(pattern, read, rest):
-            for name, value in reading.items():
-                found.setdefault(name, value)
-            rest = rest[: span[0]] + "\x00" * (span[1] - span[0]) + rest[span[1] :]
+    left = ["…"] if len(line) > LONGEST_LINE else []
+    rest = _take(_AS_WRITTEN, rest, found)
+    of_a_nic = is_about_a_nic(line) if of_a_nic is None else of_a_nic
+    rest = _take((*(_OF_A_NIC if of_a_nic else ()), *_IN_PLAIN_WORDS), plain(rest), found)
+    for text in re.split(r";|\.(?=\s|$)", rest):
+        statement = read_statement(text, context)
+        found += statement.found
+        left += statement.left
+    sound = [(name, value) for name, value in found if not isinstance(value, int) or value <= MOST or "_b" in name]
+    return Words(tuple(sound), tuple(left))
+
+
+def _take(patterns: tuple[Pattern, ...], text: str, found: list[Found]) -> str:
+    """The text without the phrases that the patterns know; what they say goes into `found`."""
+    for pattern, read in patterns:
+        rest, at = [], 0
+        for match in pattern.finditer(text):
+            said = list(read(match))
+            if said:
+                found += said
+                rest += [text[at : match.start()], ", "]
+                at = match.end()
+        text = "".join(rest) + text[at:] if rest else text
+    return text
+
+
+def read_line(line: str) -> Mapping[str, Any]:
+    """Every number of one line by name; of one that is said twice the first."""
+    found: dict[str, Any] = {}
+    for name, value in read_words(line).found:
+        found.setdefault(name, value)
     return found
-
-
-def _matches(
-    pattern: re.Pattern[str], read: Callable[[re.Match[str]], Reading], text: str
-) -> Iterator[tuple[Reading, tuple[int, int]]]:
-    for match in pattern.finditer(text):
-        yield read(match), match.span()

@@ -9,13 +9,15 @@ from functools import cached_property
 from typing import Any
 
 from eastwest.plan.designs.design import Design, read_design, spelled
-from eastwest.plan.designs.fabric_counts import FabricCounts, counts_of
+from eastwest.plan.designs.fabric_counts import FabricCounts, counts_of, others_of
+from eastwest.plan.designs.terms import plain
 from eastwest.plan.designs.written import MOST_PRINTED, port_groups, ratio_of, text_of, whole_of
 
 UFM_LINKS = 4  # leaf ports of the fabric manager; DGX SuperPOD H100 table: 252, 508, 1020 cables of 248, 504, 1016 GPUs
 _NO_COUNT = re.compile(
     r"_pct$|percent|throughput|packet_loss|price|usd|cost|saving|latency|power|_s$|date|year|note|utilisation|utilization"
 )
+_NUMBER = re.compile(r"\s*-?\d+(?:\.\d+)?\s*")
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,15 @@ class Row:
     def printed(self) -> Mapping[str, Any]:
         """Printed counts by name, those of a group as `per_pod.leaf`; what is no count is left out."""
         return dict(_counts(self.outputs, ""))
+
+    @cached_property
+    def unread(self) -> Mapping[str, Any]:
+        """Printed values by name that are no number and no ratio."""
+        return {
+            str(key): value
+            for key, value in self.outputs.items()
+            if isinstance(value, str) and not _NO_COUNT.search(str(key)) and not _is_count(value)
+        }
 
     @cached_property
     def design(self) -> Design:
@@ -65,6 +76,11 @@ class Row:
         """What the fabric builder makes of the design; None when it cannot be built."""
         return counts_of(self.design)
 
+    @cached_property
+    def others(self) -> tuple[FabricCounts, ...]:
+        """Counts of the same inputs read in another way; empty where there is one way only."""
+        return others_of(self.design)
+
     def number(self, name: str) -> int | None:
         """A whole number that the inputs give."""
         return whole_of(self.given.get(name))
@@ -76,11 +92,19 @@ def _counts(outputs: Mapping[str, Any], front: str) -> Iterator[tuple[str, Any]]
         if isinstance(value, dict) and not front:
             yield from _counts(value, f"{name}.")
         elif not _NO_COUNT.search(name) and _is_count(value):
-            yield name, value
+            yield name, _in_digits(value)
 
 
 def _is_count(value: Any) -> bool:
-    """Whether a printed value is a number, or a text that begins with one or holds a ratio."""
+    """Whether a printed value is meant as a count: any number, and a text that has one or is a number word."""
     if isinstance(value, bool) or value is None or isinstance(value, dict | list):
         return False
-    return value == 0 or whole_of(value, MOST_PRINTED) is not None or ratio_of(text_of(value)) is not None
+    if isinstance(value, int | float):
+        return True
+    text = text_of(_in_digits(value))
+    return whole_of(text, MOST_PRINTED) is not None or ratio_of(text) is not None or bool(_NUMBER.fullmatch(text))
+
+
+def _in_digits(value: Any) -> Any:
+    """A number word as a number: 8 of `eight`."""
+    return plain(value).strip() if isinstance(value, str) and value.strip().isalpha() else value

@@ -23,6 +23,12 @@ MOST_RADIX = 4096  # logical ports of one switch; more is taken for no switch
 NVL72 = re.compile(r"\bG[BH]\s?[23]00\b|NVL\s?72", re.I)
 NVL72_GPUS_PER_RACK = 72  # NVIDIA GB200/GB300 NVL72: 18 trays of 4 GPUs
 NVL72_GPUS_PER_SERVER = 4  # GPUs of one compute tray
+RAIL_ONLY = re.compile(r"rail[- _]?only", re.I)
+SINGLE_SWITCH = re.compile(r"(?:single|one)[- _]switch", re.I)
+DIRECT = re.compile(
+    r"direct[- _]?(?:cabl|connect|attach)|back[- _]to[- _]back|switch-?less|(?:without|no) (?:a )?switch", re.I
+)
+Kind = Literal["clos", "rail_only", "single_switch", "direct"]
 KEYS: Mapping[str, tuple[str, ...]] = {  # the key of this file: the spellings that tables use
     "gpus": ("n_gpus", "gpu_count", "total_gpus", "accelerators"),
     "nodes": ("servers", "hosts", "n_nodes", "n_servers", "node_count"),
@@ -73,6 +79,7 @@ class Design:
     plane_by: Literal["port", "nic"] = "port"
     switch: SwitchSize | None = None
     tiers: int | None = None
+    kind: Kind = "clos"
     ratio: float = 1.0
     rail: bool = True
     nodes_per_su: int | None = None
@@ -81,6 +88,11 @@ class Design:
     controller_links: int = 0
     least_spines: int = 1
     assumed: tuple[str, ...] = ()
+
+    @property
+    def is_on_assumed_switch(self) -> bool:
+        """Whether nobody names the switch, so that counts that rest on its ports prove nothing against a row."""
+        return any(text.startswith("switch ") for text in self.assumed)
 
     @property
     def gpus(self) -> int | None:
@@ -109,7 +121,11 @@ def read_design(inputs: Mapping[str, Any], family: str = "") -> Design:
     planes = max(whole_of(given.get("planes")) or 1, parts if given.get("dual_tor") is True else 1)
     plane_by = _plane_by(given, planes, nics)
     per_unit = whole_of(given.get("nodes_per_su"))
-    if switch is None and nodes and not _needs_switch(given):
+    tiers = _tiers(given.get("tiers"))
+    kind = _kind(f"{family} {text_of(given.get('fabric'))} {text_of(given.get('tiers'))}")
+    if kind == "clos" and tiers == 1:
+        kind = _one_tier(switch, (nodes or 0) * nics * rate, rail)
+    if kind != "direct" and switch is None and nodes and not _needs_switch(given):
         switch = SwitchSize(f"{USUAL_RADIX}x{format_port_rate(rate)}", USUAL_RADIX, rate)
         per_unit = per_unit or USUAL_UNIT
         assumed += [f"switch {switch.label}", f"at most {per_unit} servers a group of leaves"]
@@ -123,7 +139,8 @@ def read_design(inputs: Mapping[str, Any], family: str = "") -> Design:
         planes=planes if rate % planes == 0 or plane_by == "nic" else 1,
         plane_by=plane_by,
         switch=switch,
-        tiers=_tiers(given.get("tiers")),
+        tiers=tiers,
+        kind=kind,
         ratio=ratio or 1.0,
         rail=rail is not False,
         nodes_per_su=per_unit,
@@ -144,6 +161,20 @@ def _untold(given: Mapping[str, Any], gpus_per_node: int, nics: int, rate_bps: i
         "rail-optimized": None if rail is None else True,
     }
     return [words for words, value in told.items() if not value]
+
+
+def _kind(words: str) -> Kind:
+    """What joins the servers, as a row's heading says it: a Clos where it does not."""
+    for pattern, kind in ((DIRECT, "direct"), (RAIL_ONLY, "rail_only"), (SINGLE_SWITCH, "single_switch")):
+        if pattern.search(words):
+            return kind  # type: ignore[return-value]
+    return "clos"
+
+
+def _one_tier(switch: SwitchSize | None, server_bps: int, rail: Any) -> Kind:
+    """One switch where all NICs fit on it, or where rails are denied; else a switch a rail."""
+    is_enough = switch is not None and 0 < server_bps <= switch.ports * switch.rate_bps
+    return "single_switch" if is_enough or rail is False else "rail_only"
 
 
 def _needs_switch(given: Mapping[str, Any]) -> bool:

@@ -18,7 +18,7 @@ from eastwest.fabric.capacity import split_leaf
 from eastwest.fabric.tables import Fabric, LinkKind
 from eastwest.fabric.topology import SHORT_OF_PORTS, build
 from eastwest.finding import Finding
-from eastwest.plan.designs.design import MOST_TIERS, Design, SwitchSize
+from eastwest.plan.designs.design import MOST_TIERS, Design, Kind, SwitchSize
 from eastwest.spec.resolve import resolve_switch
 from eastwest.spec.site import Site
 from eastwest.spec.switches import SwitchWish
@@ -39,6 +39,7 @@ class FabricCounts:
     spines: int
     cores: int
     server_bps: int
+    server_links: int
     leaf_spine_bps: int
     spine_core_bps: int
     uplinks: int
@@ -59,16 +60,47 @@ def counts_of(design: Design) -> FabricCounts | None:
 
     A design that its tiers cannot hold is answered with one tier more: `tiers` of the answer then differs.
     """
-    if design.nodes is None or design.switch is None or not _is_buildable(design):
+    if design.nodes is None or not _is_buildable(design):
+        return None
+    if design.kind == "direct":
+        return _built(design)
+    if design.switch is None:
         return None
     grown = with_growth(design)
     found: FabricCounts | None = None
-    for tiers in range(design.tiers or 2, MOST_TIERS + 1):
+    for tiers in range(first_tiers(design), MOST_TIERS + 1):
         asked = replace(grown, tiers=tiers)
         found = _evenly_filled(with_rail_groups(asked) if tiers == MOST_TIERS else asked) or found
         if found is not None and found.fits:
             return found
     return found
+
+
+def first_tiers(design: Design) -> int:
+    """The tiers that a design is tried in first: as said, else one for lone rails and a single switch, else two."""
+    return design.tiers or (2 if design.kind == "clos" else 1)
+
+
+def others_of(design: Design) -> tuple[FabricCounts, ...]:
+    """Counts of the same inputs read in another way that nothing in them excludes.
+
+    Without rails a leaf may take whole servers or single NICs: 40 ports at 1:1 are two servers of 8 NICs, or 20 NICs.
+    """
+    if design.nodes is None or design.kind != "clos" or design.planes > 1 or design.nodes_per_su:
+        return ()
+    is_open = "rail-optimized" in design.assumed
+    if design.rail and not is_open:
+        return ()
+    singles = replace(
+        design,
+        nodes=design.nodes * design.nics_per_node,
+        gpus_per_node=1,
+        nics_per_node=1,
+        rail=False,
+        nodes_per_pod=None,
+    )
+    others = [singles, replace(design, rail=False)] if is_open else [singles]
+    return tuple(counts for other in others if (counts := counts_of(other)) is not None and counts.fits)
 
 
 def _evenly_filled(design: Design) -> FabricCounts | None:
@@ -93,7 +125,7 @@ def with_growth(design: Design) -> Design:
     Source: spine counts of the DGX SuperPOD reference architectures (A100, H100, B200), which follow this rule.
     """
     units, per_unit = design.scalable_units, design.nodes_per_su
-    if not units or not per_unit or design.tiers == MOST_TIERS or not design.rail:
+    if not units or not per_unit or design.tiers == MOST_TIERS or not design.rail or design.kind != "clos":
         return design
     one = _built(replace(design, nodes=per_unit, tiers=2, controller_links=0))
     if one is None or not one.fits:
@@ -129,6 +161,11 @@ def with_rail_groups(design: Design) -> Design:
 
 def most_gpus(switch: SwitchSize, tiers: int, like: Design) -> int | None:
     """GPUs that so many tiers of a switch hold at a design's ratio and NICs; None when the builder has no answer."""
+    if tiers == 1:
+        kind: Kind = "rail_only" if like.rail and like.nics_per_node > 1 else "single_switch"
+        lone = replace(like, switch=switch, tiers=1, nodes=1, nodes_per_su=None, least_spines=1, controller_links=0)
+        found = _built(replace(lone, kind=kind if like.kind == "clos" else like.kind))
+        return found.max_gpus if found else None
     full = like.nodes_per_su or servers_under_leaf(replace(like, switch=switch)) or 1
     small = replace(like, switch=switch, tiers=tiers, nodes=full, nodes_per_su=full, least_spines=1, controller_links=0)
     found = _built(small)
@@ -153,7 +190,7 @@ def _is_buildable(design: Design) -> bool:
 @lru_cache(maxsize=KEPT_BUILDS)
 def _built(design: Design) -> FabricCounts | None:
     """The counts of a design as the fabric package builds it; None when its wishes cannot be a site."""
-    if design.nodes is None or design.switch is None:
+    if design.nodes is None or (design.switch is None and design.kind != "direct"):
         return None
     try:
         fabric = build(Site.model_validate(site_of(design, design.nodes, design.switch)))
@@ -163,14 +200,15 @@ def _built(design: Design) -> FabricCounts | None:
     return _read(fabric, design.switch, not short)
 
 
-def site_of(design: Design, nodes: int, switch: SwitchSize) -> dict[str, Any]:
+def site_of(design: Design, nodes: int, switch: SwitchSize | None) -> dict[str, Any]:
     """The site document of a design, in the keys of a site file."""
-    fabric: dict[str, Any] = {
-        "family": _family(design),
-        "switch": {"ports": switch.ports, "rate": switch.rate_bps},
-        "oversubscription": design.ratio,
-        "planes": design.planes,
-    }
+    fabric: dict[str, Any] = {"family": _family(design)}
+    if switch is not None:
+        fabric["switch"] = {"ports": switch.ports, "rate": switch.rate_bps}
+    if fabric["family"] == "rail_only":
+        fabric["tiers"] = design.tiers or 1
+    if fabric["family"] not in ("direct", "single_switch", "rail_only"):
+        fabric |= {"oversubscription": design.ratio, "planes": design.planes}
     if design.tiers == MOST_TIERS:
         fabric["rail_optimized"] = design.rail
         if design.nodes_per_pod:
@@ -192,14 +230,21 @@ def site_of(design: Design, nodes: int, switch: SwitchSize) -> dict[str, Any]:
 def _family(design: Design) -> str:
     if design.tiers == MOST_TIERS:
         return "three_tier"
+    if design.kind == "direct":
+        return "direct"
+    if design.tiers == 1:
+        return "rail_only" if design.kind == "rail_only" else "single_switch"
+    if design.kind == "rail_only":
+        return "rail_only"
     return "rail_optimized" if design.rail and design.plane_by == "port" else "leaf_spine"
 
 
-def _read(fabric: Fabric, switch: SwitchSize, fits: bool) -> FabricCounts:
+def _read(fabric: Fabric, switch: SwitchSize | None, fits: bool) -> FabricCounts:
     counts = fabric.as_json()
     links = {kind: fabric.links[fabric.links["kind"] == kind] for kind in LinkKind}
     sums = {kind: int(found["rate_bps"].sum()) for kind, found in links.items()}
-    up_bps = int(fabric.facts["leaf_up_rate_bps"])
+    up_bps = int(fabric.facts.get("leaf_up_rate_bps") or 0)
+    switch_bps = switch.ports * switch.rate_bps if switch else 1
     tiers = int(counts["tiers"])
     down_share = 2 if tiers == MOST_TIERS else 1  # with cores half of a spine's ports look up
     return FabricCounts(
@@ -208,12 +253,13 @@ def _read(fabric: Fabric, switch: SwitchSize, fits: bool) -> FabricCounts:
         leaves=int(counts["leaves"]),
         spines=int(counts["spines"]),
         cores=int(counts["cores"]),
-        server_bps=sums[LinkKind.SERVER_LEAF],
+        server_bps=sums[LinkKind.SERVER_LEAF] + sums[LinkKind.DIRECT],
+        server_links=len(links[LinkKind.SERVER_LEAF]) + len(links[LinkKind.DIRECT]),
         leaf_spine_bps=sums[LinkKind.LEAF_SPINE],
         spine_core_bps=sums[LinkKind.SPINE_CORE],
-        uplinks=int(np.max(fabric.facts["leaf_uplinks"])),
+        uplinks=int(np.max(fabric.facts.get("leaf_uplinks") or 0)),
         uplink_bps=up_bps,
-        servers_per_leaf=int(fabric.facts["servers_per_leaf_group"]),
-        least_spines=ceil(sums[LinkKind.LEAF_SPINE] * down_share / (switch.ports * switch.rate_bps)),
+        servers_per_leaf=int(fabric.facts.get("servers_per_leaf_group") or 0),
+        least_spines=ceil(sums[LinkKind.LEAF_SPINE] * down_share / switch_bps),
         max_gpus=fabric.max_gpus,
     )

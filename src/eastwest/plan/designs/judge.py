@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from eastwest.finding import Evidence, Finding
+from eastwest.finding import Evidence, Finding, Severity
 from eastwest.plan.designs import rules_fabric, rules_groups, rules_ports, rules_stripes
 from eastwest.plan.designs.case import Row
-from eastwest.plan.designs.prediction import Prediction, agrees
+from eastwest.plan.designs.contradiction import contradiction_of
+from eastwest.plan.designs.prediction import Prediction, agrees, nearest
 from eastwest.plan.designs.written import whole_of
 
 Status = Literal["match", "explained", "mismatch", "skipped"]
@@ -19,6 +20,7 @@ RULES = [
     for rules in (rules_stripes.RULES, rules_ports.RULES, rules_groups.RULES, rules_fabric.RULES)
     for pattern, rule in rules.items()
 ]
+_SIZES = frozenset({"gpus", "nodes", "ports", "stripes", "scalable_units", "racks", "node_bandwidth_gbps", "tiers"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +82,18 @@ class Judged:
 def judge_row(row: Row, source: str, lines: tuple[str, ...] = ()) -> Judged:
     """Every printed count of a row against the arithmetic of its inputs."""
     counts = tuple(_count(row, name, printed) for name, printed in row.printed.items())
-    judged = [count for count in counts if count.match is not None]
+    judged, own = [count for count in counts if count.match is not None], _quoted(source, row.line, lines)
+    flaw = contradiction_of(row)
+    if flaw:
+        refused = Finding("EW-CHK-025", "warning", row.id, args={"reason": flaw}, evidence=own)
+        skipped = Finding("EW-CHK-015", "info", row.id, evidence=own)
+        return Judged(row, tuple(replace(count, match=None) for count in counts), (refused,), (), skipped)
     if not judged:
-        return Judged(row, counts, (), (), _skipped(row, counts))
-    findings = tuple(_mismatch(row, count, source, lines) for count in judged if not count.match)
-    return Judged(row, counts, findings, tuple(_notes(row, bool(findings), judged)), None)
+        return Judged(row, counts, (), (), replace(_skipped(row, counts), evidence=own))
+    differing = [_mismatch(row, count, source, lines) for count in judged if not count.match]
+    findings = (*differing, *_unread(row, source, lines))
+    notes = tuple(replace(note, evidence=own) for note in _notes(row, bool(differing), judged))
+    return Judged(row, counts, findings, notes, None)
 
 
 def predict(row: Row, name: str) -> Prediction | None:
@@ -101,7 +110,10 @@ def _count(row: Row, name: str, printed: Any) -> Count:
     prediction = predict(row, name)
     if prediction is None:
         return Count(name, None, printed, None, "")
+    prediction = nearest(prediction, printed)
     verdict = agrees(prediction, printed)
+    if verdict is False and prediction.is_on_switch and row.design.is_on_assumed_switch:
+        verdict = None  # the row names no switch: another one may give what it prints
     return Count(name, prediction.shown, printed, verdict, prediction.because)
 
 
@@ -121,23 +133,26 @@ def _skipped(row: Row, counts: tuple[Count, ...]) -> Finding:
     return Finding(code, "info", row.id)
 
 
-_SIZES = frozenset({"gpus", "nodes", "ports", "stripes", "scalable_units", "racks", "node_bandwidth_gbps", "tiers"})
-
-
 def _mismatch(row: Row, count: Count, source: str, lines: tuple[str, ...]) -> Finding:
-    code, severity = ("EW-CHK-021", "info") if row.warning else ("EW-CHK-020", "warning")
-    line = row.lines.get(count.name.split(".")[0], row.line)
-    text = lines[line - 1].strip() if line and line <= len(lines) else ""
+    severity: Severity = "info" if row.warning else "warning"
+    code = "EW-CHK-021" if row.warning else "EW-CHK-020"
     args = {"name": count.name, "because": count.because, "warning": row.warning}
-    return Finding(
-        code,
-        "warning" if severity == "warning" else "info",
-        row.id,
-        expected=count.predicted,
-        observed=count.published,
-        args=args,
-        evidence=(Evidence(source, line, text),),
-    )
+    evidence = _quoted(source, row.lines.get(count.name.split(".")[0], row.line), lines)
+    return Finding(code, severity, row.id, count.predicted, count.published, args=args, evidence=evidence)
+
+
+def _unread(row: Row, source: str, lines: tuple[str, ...]) -> Iterator[Finding]:
+    """Printed values that are no count under a name that is one's: `leaf: many`."""
+    for name, value in row.unread.items():
+        if any(pattern.fullmatch(name) for pattern, _ in RULES):
+            evidence = _quoted(source, row.lines.get(name, row.line), lines)
+            yield Finding("EW-CHK-026", "warning", row.id, None, value, args={"name": name}, evidence=evidence)
+
+
+def _quoted(source: str, line: int | None, lines: tuple[str, ...]) -> tuple[Evidence, ...]:
+    """A line of the table, where the table's lines are at hand."""
+    text = lines[line - 1].strip() if line and line <= len(lines) else ""
+    return (Evidence(source, line, text),)
 
 
 def _notes(row: Row, differs: bool, judged: list[Count]) -> Iterator[Finding]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from eastwest.plan.designs.case import Row
 from eastwest.plan.designs.written import MOST_PRINTED, port_groups, rate_of, ratio_of, ratio_text, text_of, whole_of
 from eastwest.units import format_port_rate, format_rate
 
@@ -18,7 +21,9 @@ class Prediction:
     """What the arithmetic gives, and the arithmetic in words.
 
     `value` is a count, down:up, bit/s, or bit/s of `parts` ports (kind `ports`); with `is_bound` the printed value may
-    be lower: the inputs give its upper limit only. `is_printed` says that another printed number was needed.
+    be lower: the inputs give its upper limit only. `is_printed` says that another printed number was needed, `also` are
+    other values that the same inputs allow (cables counted at the NICs' rate or the ports', servers whole or NIC by
+    NIC), `is_on_switch` says that the value rests on the ports of a switch.
     """
 
     value: float
@@ -27,6 +32,8 @@ class Prediction:
     parts: int = 0
     is_bound: bool = False
     is_printed: bool = False
+    also: tuple[int, ...] = ()
+    is_on_switch: bool = False
 
     @property
     def shown(self) -> int | str:
@@ -40,6 +47,15 @@ class Prediction:
         else:
             text = f"{self.parts}x{format_port_rate(round(self.value / self.parts))}"
         return f"<={text}" if self.is_bound else text
+
+
+Rule = Callable[[Row, re.Match[str]], Prediction | None]  # row and matched name of a count -> what the inputs give
+
+
+def nearest(prediction: Prediction, printed: Any) -> Prediction:
+    """The prediction, with the one of its values that a row prints where there are several."""
+    found = _read(prediction, printed)
+    return replace(prediction, value=found) if found is not None and found in prediction.also else prediction
 
 
 def agrees(prediction: Prediction, printed: Any) -> bool | None:
@@ -68,6 +84,6 @@ def _read(prediction: Prediction, printed: Any) -> float | None:
             return groups[0][0] * groups[0][1]
         count = whole_of(printed)
         return None if count is None else count * prediction.value / prediction.parts
-    if printed == 0 and not isinstance(printed, bool):
-        return 0
+    if isinstance(printed, int | float) and not isinstance(printed, bool):
+        return printed
     return whole_of(printed, MOST_PRINTED)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import ceil
 
 from eastwest.plan.designs.case import Row
 from eastwest.plan.designs.design import MOST_TIERS, SwitchSize
-from eastwest.plan.designs.fabric_counts import FabricCounts, most_gpus, servers_under_leaf
-from eastwest.plan.designs.prediction import Prediction
+from eastwest.plan.designs.fabric_counts import FabricCounts, first_tiers, most_gpus, servers_under_leaf
+from eastwest.plan.designs.prediction import Prediction, Rule
 from eastwest.units import format_port_rate
 
-Rule = Callable[[Row, re.Match[str]], Prediction | None]
 LEAF = r"(?:n_)?(?:leaf|leaves|leafs|tor|tors|rtsw)(?:_switches|_count|_as_printed)?"
 SPINE = r"(?:n_)?(?:spine|spines|agg|ctsw)(?:_switches|_count|_as_printed)?"
 CORE = r"(?:n_)?(?:core|cores|super_?spines?)(?:_switches|_count)?"
@@ -35,21 +34,30 @@ def _switches(row: Row, match: re.Match[str]) -> Prediction | None:
     tier = _tier_of(match["tier"])
     if tier == "switches":
         because = f"{counts.leaves} leaves + {counts.spines} spines + {counts.cores} cores"
-        return Prediction(counts.switches, f"{_tiers_because(row, counts)}{because}")
-    return Prediction(getattr(counts, tier), f"{_tiers_because(row, counts)}{_because(row, counts, tier)}")
+    else:
+        because = _because(row, counts, tier)
+    also = tuple(getattr(other, tier) for other in row.others)
+    because = f"{_tiers_because(row, counts)}{because}"
+    return Prediction(getattr(counts, tier), because, also=also, is_on_switch=True)
 
 
 def _tiers_because(row: Row, counts: FabricCounts) -> str:
     """Why there is a tier more than the row asks for, or than two."""
-    asked = row.design.tiers or 2
+    asked = first_tiers(row.design)
     if counts.tiers <= asked or row.design.switch is None:
         return ""
     most = most_gpus(row.design.switch, asked, row.design)
-    return f"{asked} tiers of {row.design.switch.ports} ports hold {most or 0} GPUs, so {counts.tiers} tiers: "
+    what = "1 tier" if asked == 1 else f"{asked} tiers"
+    verb = "holds" if asked == 1 else "hold"
+    return f"{what} of {row.design.switch.ports} ports {verb} {most or 0} GPUs, so {counts.tiers} tiers: "
 
 
 def _because(row: Row, counts: FabricCounts, tier: str) -> str:
     design = row.design
+    if design.kind == "direct":
+        return f"{design.nodes} servers cabled NIC to NIC, no switch"
+    if tier != "leaves" and counts.tiers == 1:
+        return "1 tier, no switch above it"
     if tier == "leaves":
         places = f"{counts.servers_per_leaf} servers under each group of leaves"
         planes = f", {design.planes} planes" if design.planes > 1 else ""
@@ -78,7 +86,7 @@ def _part(row: Row, match: re.Match[str]) -> Prediction | None:
     if counts is None or not n_parts:
         return None
     total = getattr(counts, _tier_of(match["tier"].removesuffix("_share")))
-    return Prediction(ceil(total / n_parts), f"{total} over {n_parts} {match['part']}s")
+    return Prediction(ceil(total / n_parts), f"{total} over {n_parts} {match['part']}s", is_on_switch=True)
 
 
 def _parts(row: Row, part: str) -> int | None:
@@ -102,8 +110,11 @@ def _server_cables(row: Row, match: re.Match[str]) -> Prediction | None:
         links = design.nodes * design.nics_per_node + design.controller_links
     else:
         links = counts.server_bps // design.nic_rate_bps
+    if counts is not None and design.kind == "direct":
+        return Prediction(links, f"{design.nodes} servers x {design.nics_per_node} NICs, one cable for two of them")
     ufm = f" + {design.controller_links} of the fabric manager" if design.controller_links else ""
-    return Prediction(links, f"{design.nodes} servers x {design.nics_per_node} NICs{ufm}")
+    also = (counts.server_links,) if counts is not None else ()
+    return Prediction(links, f"{design.nodes} servers x {design.nics_per_node} NICs{ufm}", also=also)
 
 
 def _leaf_spine_cables(row: Row, match: re.Match[str]) -> Prediction | None:
@@ -111,7 +122,19 @@ def _leaf_spine_cables(row: Row, match: re.Match[str]) -> Prediction | None:
     if counts is None:
         return None
     because = f"{counts.leaves} leaves x {counts.uplinks} x {format_port_rate(counts.uplink_bps)}"
-    return Prediction(counts.leaf_spine_bps // rate, f"{because}, in cables of {format_port_rate(rate)}")
+    also = tuple(_at_rates(row, "leaf_spine_bps"))
+    because = f"{because}, in cables of {format_port_rate(rate)}"
+    return Prediction(counts.leaf_spine_bps // rate, because, also=also, is_on_switch=True)
+
+
+def _at_rates(row: Row, tier: str) -> Iterator[int]:
+    """Cables of a tier at the rate of its ports too, and both for each way to read the inputs."""
+    found = [row.counts, *row.others]
+    for counts in (counts for counts in found if counts is not None):
+        switch_bps = row.design.switch.rate_bps if row.design.switch else 0
+        for rate in (row.design.nic_rate_bps, counts.uplink_bps, switch_bps):
+            if rate:
+                yield getattr(counts, tier) // rate
 
 
 def _spine_core_cables(row: Row, match: re.Match[str]) -> Prediction | None:
@@ -119,7 +142,8 @@ def _spine_core_cables(row: Row, match: re.Match[str]) -> Prediction | None:
     if counts is None:
         return None
     because = f"{counts.spines} spines to {counts.cores} cores, in cables of {format_port_rate(rate)}"
-    return Prediction(counts.spine_core_bps // rate, because)
+    also = tuple(_at_rates(row, "spine_core_bps"))
+    return Prediction(counts.spine_core_bps // rate, because, also=also, is_on_switch=True)
 
 
 def _all_cables(row: Row, match: re.Match[str]) -> Prediction | None:
@@ -127,7 +151,11 @@ def _all_cables(row: Row, match: re.Match[str]) -> Prediction | None:
     if counts is None:
         return None
     total = (counts.server_bps + counts.leaf_spine_bps + counts.spine_core_bps) // rate
-    return Prediction(total, f"all tiers, in cables of {format_port_rate(rate)}")
+    switch_bps = counts.uplink_bps or rate
+    climb = counts.leaf_spine_bps + counts.spine_core_bps
+    also = (counts.server_bps // rate + climb // switch_bps, counts.server_links + climb // switch_bps)
+    because = f"all tiers, in cables of {format_port_rate(rate)}"
+    return Prediction(total, because, also=also, is_on_switch=row.design.kind != "direct")
 
 
 def _most(row: Row, match: re.Match[str]) -> Prediction | None:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from math import ceil
 
 from eastwest.plan.designs.case import Row
 from eastwest.plan.designs.design import NVL72, NVL72_GPUS_PER_RACK
-from eastwest.plan.designs.prediction import Prediction
+from eastwest.plan.designs.prediction import Prediction, Rule
 from eastwest.plan.designs.written import text_of, whole_of
 
-Rule = Callable[[Row, re.Match[str]], Prediction | None]
 UNITS: Mapping[str, str] = {  # plural of a count: its singular in `a_per_b`
     "gpus": "gpu",
     "nodes": "node",

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from math import ceil
 
 from eastwest.plan.designs.case import Row
-from eastwest.plan.designs.design import SwitchSize
+from eastwest.plan.designs.design import MOST_TIERS, SwitchSize
 from eastwest.plan.designs.fabric_counts import counts_of
-from eastwest.plan.designs.prediction import Prediction
+from eastwest.plan.designs.prediction import Prediction, Rule
 from eastwest.plan.designs.written import port_groups, ratio_of, text_of, whole_of
 from eastwest.units import format_port_rate
 
-Rule = Callable[[Row, re.Match[str]], Prediction | None]
 TIERS_IN_WORDS = {"1": "tor", "2": "agg", "3": "core"}
 _CLOS = re.compile(r"\b(\d+)\s*[x×]\s*(\d+)\b")
 _OPTION_CLOS = re.compile(r"(\d)\s*-?\s*tier.*?(\d+)\s*-?\s*port", re.I)
@@ -29,7 +28,7 @@ def _down_ports(row: Row, match: re.Match[str]) -> Prediction | None:
     ports = min(design.nodes, counts.servers_per_leaf)
     rate = design.nic_rate_bps // design.planes
     because = f"one {format_port_rate(rate)} port of each of {ports} servers"
-    return Prediction(ports * rate, because, kind="ports", parts=ports)
+    return Prediction(ports * rate, because, kind="ports", parts=ports, is_on_switch=True)
 
 
 def _up_ports(row: Row, match: re.Match[str]) -> Prediction | None:
@@ -43,7 +42,7 @@ def _up_ports(row: Row, match: re.Match[str]) -> Prediction | None:
     if ports <= 0:
         return None
     because = f"what {down.shown} down leave of {switch.ports}x{format_port_rate(switch.rate_bps)}; fewer may be cabled"
-    return Prediction(ports * printed[0][1], because, kind="ports", parts=ports, is_bound=True)
+    return Prediction(ports * printed[0][1], because, kind="ports", parts=ports, is_bound=True, is_on_switch=True)
 
 
 def _oversubscription(row: Row, match: re.Match[str]) -> Prediction | None:
@@ -89,10 +88,11 @@ def _option(row: Row, match: re.Match[str]) -> Prediction | None:
 
 
 def _clos_option(row: Row, ports: int, tiers: int, radix: int) -> Prediction | None:
+    """Switches of a Clos of two or three tiers for so many single ports."""
     rate = row.design.nic_rate_bps
     switch = SwitchSize(f"{radix} ports", radix, rate)
     plain = replace(row.design, switch=switch, nodes=ports, gpus_per_node=1, nics_per_node=1, planes=1, parts=1)
-    counts = counts_of(replace(plain, tiers=min(max(tiers, 2), 3), assumed=()))
+    counts = counts_of(replace(plain, tiers=min(max(tiers, 2), MOST_TIERS), assumed=()))
     if counts is None:
         return None
     return Prediction(counts.switches, f"{counts.leaves} leaves + {counts.spines} spines of {radix} ports")

@@ -5,17 +5,16 @@ and the down:up ratio for a number of servers in each stripe.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from eastwest.plan.designs.case import Row
 from eastwest.plan.designs.design import USUAL_GPUS, SwitchSize, catalogue_switch
-from eastwest.plan.designs.prediction import ROUNDING, Prediction
+from eastwest.plan.designs.prediction import ROUNDING, Prediction, Rule
 from eastwest.plan.designs.rules_fabric import LEAF, SPINE
 from eastwest.plan.designs.written import port_groups, rate_of, ratio_of, text_of
 from eastwest.units import GIGA, format_port_rate, format_rate
 
-Rule = Callable[[Row, re.Match[str]], Prediction | None]
 NIC_RATES_BPS = (100 * GIGA, 200 * GIGA, 400 * GIGA, 800 * GIGA)  # one rate of these when a row gives none
 OVERSUBSCRIPTION = re.compile(r"oversubscription_(?P<servers>\d+)_(?:servers|nodes)_per_stripe")
 

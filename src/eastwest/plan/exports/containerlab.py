@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eastwest.fabric.tables import NodeKind
+from eastwest.fabric.tables import TIER_OF_KIND, NodeKind
 from eastwest.plan.exports.names import dns_labels, host_names
 from eastwest.plan.plan import Plan
-from eastwest.spec.resolve import TierName, switch_of_tier
+from eastwest.spec.resolve import switch_of_tier
 
 HOST_KIND, HOST_IMAGE = "linux", "alpine:3"
 DEFAULT_OS = "sonic"
@@ -26,7 +26,6 @@ KINDS = {  # operating system of the site file -> kind, image tag, stem of a dat
     "nxos": ("cisco_n9kv", "n9kv:latest", "eth"),
     "sonic": ("sonic-vs", "docker-sonic-vs:latest", "eth"),
 }
-TIER_OF: dict[NodeKind, TierName] = {NodeKind.LEAF: "leaf", NodeKind.SPINE: "spine", NodeKind.CORE: "core"}
 MANY_CONTAINERS = 200  # containers that one 64 GB machine starts; a switch container takes 0.3 GB or more
 
 
@@ -62,7 +61,7 @@ def _lines(plan: Plan) -> Iterator[str]:
 def _kinds(plan: Plan) -> dict[NodeKind, tuple[str, str, str]]:
     """Kind, image and interface stem for each kind of node."""
     kinds = dict.fromkeys(NodeKind, (HOST_KIND, HOST_IMAGE, "eth"))
-    for node_kind, tier in TIER_OF.items():
+    for node_kind, tier in TIER_OF_KIND.items():
         switch = switch_of_tier(plan.site, tier)
         os = (switch.os if switch else None) or DEFAULT_OS
         kinds[node_kind] = KINDS.get(os.lower(), KINDS[DEFAULT_OS])

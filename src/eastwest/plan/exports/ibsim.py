@@ -13,9 +13,8 @@ Source: README and net-examples of ibsim; InfiniBand specification volume 1, sec
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from eastwest.fabric.cabling import cages
+from eastwest.fabric.routing import Ints
 from eastwest.fabric.tables import Fabric, NodeKind
 from eastwest.plan.exports.names import host_names
 from eastwest.plan.plan import Plan
@@ -24,10 +23,8 @@ from eastwest.units import GIGA
 MAX_NAME = 54  # characters of a host: ibsim tells names apart by 63, `_nic` and a number come behind
 SPEEDS = ((200 * GIGA, "4xHDR"), (100 * GIGA, "4xEDR"), (56 * GIGA, "4xFDR"), (40 * GIGA, "4xQDR"), (0, "4xSDR"))
 DEFAULT_NODES, DEFAULT_SWITCHES, DEFAULT_PORTS = 2048, 256, 13288  # limits of ibsim without -N, -S, -P
-MAX_SWITCH_PORTS = 254
+MAX_SWITCH_PORTS = 254  # InfiniBand specification volume 1, section 14
 HOSTS = (NodeKind.SERVER, NodeKind.CONTROLLER)
-
-Ints = NDArray[np.int64]
 
 
 def files(plan: Plan) -> dict[str, str]:
@@ -58,11 +55,8 @@ def end_names(fabric: Fabric) -> tuple[list[str], list[int]]:
     """(n_ports,) name of the switch or HCA of each port, and its port number there, from 1."""
     hosts = host_names(fabric, MAX_NAME)
     is_host = np.isin(fabric.nodes["kind"], HOSTS)[fabric.ports["node"]]
-    cage = cages(fabric.ports)
-    _, start, size = np.unique(cage, return_index=True, return_counts=True)
-    inside = np.arange(len(cage)) - start[cage] if size.size else cage
-    number = np.where(is_host, inside, fabric.ports["number"]) + 1
-    columns = (fabric.ports["node"].tolist(), fabric.ports["cage"].tolist(), is_host.tolist())
+    number = np.where(is_host, 0, fabric.ports["number"]) + 1
+    columns = (fabric.ports["node"].tolist(), fabric.ports["number"].tolist(), is_host.tolist())
     names = [f"{hosts[node]}_nic{nic}" if host else hosts[node] for node, nic, host in zip(*columns, strict=True)]
     return names, number.tolist()
 

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from eastwest.fabric.routing import Ints, components
 from eastwest.fabric.tables import Fabric, LinkKind, NodeKind
-
-Ints = NDArray[np.int64]
 
 LEVELS = ("leaf", "spine", "core", "room")  # what joins the groups of a level, from the nearest
 JOINS = {"spine": LinkKind.LEAF_SPINE, "core": LinkKind.SPINE_CORE, "room": LinkKind.ROOM}
@@ -37,13 +36,11 @@ def locality(fabric: Fabric, site_name: str) -> tuple[Level, ...]:
     is counted with one of them: a tree cannot say more. Servers that nothing joins stay in separate trees.
     """
     servers = fabric.nodes_of(NodeKind.SERVER)
-    parent = np.arange(len(fabric.nodes), dtype=np.int64)
-    for kind in (LinkKind.DIRECT, LinkKind.SERVER_LEAF):
-        parent = _join(fabric, parent, kind)
-    partitions = [("leaf", _numbered(_home_leaf(fabric, servers, parent)))]
+    kinds = [LinkKind.DIRECT, LinkKind.SERVER_LEAF]
+    partitions = [("leaf", _numbered(_home_leaf(fabric, servers)))]
     for level, kind in JOINS.items():
-        parent = _join(fabric, parent, kind)
-        group = _numbered(parent[servers])
+        kinds.append(kind)
+        group = _numbered(_joined(fabric, kinds)[servers])
         if group.max(initial=0) < partitions[-1][1].max(initial=0):
             partitions.append((level, group))
     reached = _leaves_of_servers(fabric, servers)
@@ -56,33 +53,27 @@ def scale_up_domains(fabric: Fabric) -> Ints | None:
     return np.arange(fabric.n_servers, dtype=np.int64) // per_domain if per_domain > 1 else None
 
 
-def _join(fabric: Fabric, parent: Ints, kind: LinkKind) -> Ints:
-    """(n_nodes,) the lowest node of each component once the links of `kind` join what `parent` says is one.
+def _joined(fabric: Fabric, kinds: list[LinkKind]) -> Ints:
+    """(n_nodes,) int64 the part of each node when only links of `kinds` join nodes.
 
     A controller does not forward, so its links join nothing.
     """
-    links = fabric.links[fabric.links_of(kind)]
+    links = fabric.links[np.isin(fabric.links["kind"], kinds)]
     links = links[fabric.nodes["kind"][links["a"]] != NodeKind.CONTROLLER]
-    label = parent.copy()
-    while True:
-        before = label.copy()
-        low = np.minimum(label[links["a"]], label[links["b"]])
-        for end in ("a", "b"):
-            np.minimum.at(label, parent[links[end]], low)
-        label = label[label[parent]]
-        if np.array_equal(before, label):
-            return label
+    return components(len(fabric.nodes), links["a"], links["b"])
 
 
-def _home_leaf(fabric: Fabric, servers: Ints, joined: Ints) -> Ints:
-    """(n_servers,) the leaf with most links of each server; for a server without a leaf, what it is cabled to."""
+def _home_leaf(fabric: Fabric, servers: Ints) -> Ints:
+    """(n_servers,) the leaf with most links of each server; for a server without a leaf a number below those of all
+    leaves, the same for servers that are cabled to each other.
+    """
     links = fabric.links[fabric.links_of(LinkKind.SERVER_LEAF)]
     to_leaf = fabric.nodes["kind"][links["b"]] == NodeKind.LEAF
     pairs, counts = np.unique(
         links["a"][to_leaf].astype(np.int64) * len(fabric.nodes) + links["b"][to_leaf], return_counts=True
     )
     server, leaf = pairs // len(fabric.nodes), pairs % len(fabric.nodes)
-    home = joined.copy()
+    home = _joined(fabric, [LinkKind.DIRECT, LinkKind.SERVER_LEAF]) - len(fabric.nodes)
     order = np.lexsort((-leaf, counts, server))
     home[server[order]] = leaf[order]
     return home[servers]

@@ -19,9 +19,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eastwest.fabric.placement import ORDERS
+from eastwest.fabric.routing import Ints
 from eastwest.fabric.tables import NodeKind
 from eastwest.plan.exports.names import host_names
 from eastwest.plan.plan import Plan
@@ -30,8 +30,6 @@ from eastwest.plan.write import csv_text
 RANK_HEADER = ("rank", "host", "gpu", "nic", "local_rank")
 TORCHRUN_HEADER = ("node_rank", "host", "nproc_per_node", "first_gpu", "rank_order", "megatron_argument")
 MEGATRON_ORDER = {ORDERS[0]: "", ORDERS[1]: "--use-tp-pp-dp-mapping"}
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,15 +21,15 @@ from typing import Any
 
 import numpy as np
 
-from eastwest.fabric.addressing import AddressRow, address_rows, asn_plan, plan_addresses
+from eastwest.fabric.addressing import AddressRow, all_addresses, asn_plan
 from eastwest.fabric.cabling import cable_rows, port_names
 from eastwest.fabric.inputs import lay_servers
-from eastwest.fabric.tables import NodeKind
+from eastwest.fabric.tables import TIER_OF_KIND, NodeKind
 from eastwest.plan.exports.names import host_names
 from eastwest.plan.exports.netbox_choices import CABLE_TYPES, interface_type, slug
 from eastwest.plan.plan import Plan
 from eastwest.plan.write import csv_text
-from eastwest.spec.resolve import TierName, resolve_server, switch_of_tier
+from eastwest.spec.resolve import resolve_server, switch_of_tier
 from eastwest.units import M_PER_KM
 
 MAX_JSON_ROWS = 20_000  # rows of one JSON file: about 5 MB, what a browser form still takes
@@ -50,7 +50,6 @@ ROLES = {  # role -> colour in NetBox's lists, RGB
     NodeKind.BOX: ("box", "9e9e9e"),
     NodeKind.CONTROLLER: ("controller", "607d8b"),
 }
-TIERS: dict[NodeKind, TierName] = {NodeKind.LEAF: "leaf", NodeKind.SPINE: "spine", NodeKind.CORE: "core"}
 
 Row = Sequence[Any]
 
@@ -61,8 +60,8 @@ class Inventory:
 
     plan: Plan
     names: Mapping[str, str]
-    ports: list[str]
-    addresses: list[AddressRow]
+    ports: tuple[str, ...]
+    addresses: tuple[AddressRow, ...]
 
 
 Table = tuple[tuple[str, ...], Callable[[Inventory], Iterable[Row]]]
@@ -72,7 +71,7 @@ def files(plan: Plan) -> dict[str, str]:
     """The files of the format."""
     fabric = plan.fabric
     names = dict(zip(fabric.names, device_names(plan), strict=True))
-    stock = Inventory(plan, names, port_names(fabric), list(address_rows(fabric, plan_addresses(fabric))))
+    stock = Inventory(plan, names, port_names(fabric), all_addresses(fabric))
     made: dict[str, str] = {}
     order: list[str] = []
     for name, (header, rows_of) in TABLES.items():
@@ -117,7 +116,7 @@ def _device_types(stock: Inventory) -> Iterator[Row]:
 
 def _units(plan: Plan) -> Iterator[tuple[str, int]]:
     """Label and rack units of every switch and server that the site file names."""
-    for tier in TIERS.values():
+    for tier in TIER_OF_KIND.values():
         if switch := switch_of_tier(plan.site, tier):
             yield switch.label, switch.rack_units
     for wish in plan.site.servers:
@@ -132,7 +131,9 @@ def _models(plan: Plan) -> list[str]:
     names, _, groups = lay_servers(facts, fabric.rooms)
     server = {name: facts[group].label for name, group in zip(names, groups.tolist(), strict=True)}
     tier = {
-        kind: switch.label for kind, name in TIERS.items() if (switch := switch_of_tier(plan.site, name)) is not None
+        kind: switch.label
+        for kind, name in TIER_OF_KIND.items()
+        if (switch := switch_of_tier(plan.site, name)) is not None
     }
     kinds = [NodeKind(kind) for kind in fabric.nodes["kind"].tolist()]
     return [

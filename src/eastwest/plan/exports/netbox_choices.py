@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from zlib import crc32
 
+from eastwest.plan.exports.names import CHECKSUM_CHARS
 from eastwest.units import GIGA
 
 MAX_SLUG = 100  # characters, NetBox SlugField
@@ -53,4 +54,4 @@ def slug(text: str) -> str:
     made = re.sub(r"[^a-z0-9_]+", "-", text.lower()).strip("-")
     if made and len(made) <= MAX_SLUG:
         return made
-    return f"{made[: MAX_SLUG - 9]}-{crc32(text.encode()):08x}".strip("-")
+    return f"{made[: MAX_SLUG - CHECKSUM_CHARS]}-{crc32(text.encode()):08x}".strip("-")

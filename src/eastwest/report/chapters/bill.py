@@ -36,6 +36,12 @@ def money(amount: object, currency: object) -> str:
     return "" if price is None else f"{price:,.2f} {currency or ''}".rstrip()
 
 
+def _some(parts: list[str], words: Words) -> str:
+    """The first parts of a list, and how many more there are."""
+    more = [words("bill.more", n=len(parts) - SHOWN_UNPRICED)] if len(parts) > SHOWN_UNPRICED else []
+    return words("list_joiner").join([*parts[:SHOWN_UNPRICED], *more])
+
+
 def _totals(bill: Json, words: Words) -> Iterator[str]:
     """The price with its currency and what it leaves out, the power, and the fullest rack."""
     if not bill:
@@ -46,10 +52,12 @@ def _totals(bill: Json, words: Words) -> Iterator[str]:
     elif unpriced:
         yield words("bill.unpriced")
     if price and unpriced:
-        more = [words("bill.more", n=len(unpriced) - SHOWN_UNPRICED)] if len(unpriced) > SHOWN_UNPRICED else []
-        yield words("bill.without", parts=words("list_joiner").join([*unpriced[:SHOWN_UNPRICED], *more]))
+        yield words("bill.without", parts=_some(unpriced, words))
     if "power_w" in bill:
         yield words("bill.power", power=shown(words, bill.get("power_w"), units.format_power))
+    silent = texts_at(bill, "unpowered_parts")
+    if silent:
+        yield words("bill.unpowered", parts=_some(silent, words))
     racks = object_at(bill, "racks")
     if number(racks.get("racks")):
         powers = {key: shown(words, racks.get(f"{key}_w"), units.format_power) for key in ("most", "mean", "limit")}

@@ -32,15 +32,20 @@ def failures_section(plan: Json, words: Words) -> Section:
 
 def worst_of(rows: list[Json]) -> Json | None:
     """The class that costs most GPU-hours a month; None when none costs any."""
-    known = [row for row in rows if (number(row.get("lost_gpu_hours_per_month")) or 0) > 0]
+    known = [row for row in _counted(rows) if (number(row.get("lost_gpu_hours_per_month")) or 0) > 0]
     return max(known, key=lambda row: number(row.get("lost_gpu_hours_per_month")) or 0, default=None)
+
+
+def _counted(rows: list[Json]) -> list[Json]:
+    """The classes that sums are made of: failures of modules are in those of their links already."""
+    return [row for row in rows if not row.get("counted_in")]
 
 
 def _worst_sentence(rows: list[Json], words: Words) -> str:
     worst = worst_of(rows)
     if worst is None:
         return words("failures.nothing")
-    hours = [number(row.get("lost_gpu_hours_per_month")) or 0 for row in rows]
+    hours = [number(row.get("lost_gpu_hours_per_month")) or 0 for row in _counted(rows)]
     return words(
         "failures.worst",
         kind=words.name("failure_kind", worst.get("kind")),

@@ -8,6 +8,7 @@ from eastwest import units
 from eastwest.report.blocks import Block, Column, Paragraph, Section, Table
 from eastwest.report.growth_figure import growth_figure
 from eastwest.report.growth_phases import by_tier, fitting, other_ways, switches_of, touched_in_all
+from eastwest.report.growth_ways import COLUMNS_OF_WAY, cells_of_way
 from eastwest.report.values import Json, at, number, object_at, rows_at, shown, text_of, texts_at
 from eastwest.report.wording import Words
 
@@ -21,7 +22,7 @@ def growth_section(plan: Json, words: Words) -> Section:
         given = isinstance(plan.get("growth"), list | tuple)
         return Section("growth", title, (Paragraph(words("growth.none" if given else "growth.missing")),))
     blocks: list[Block] = [Paragraph(_strategy_sentence(plan, words))]
-    blocks += [Paragraph(words("growth.because", text=text), note=True) for text in _reasons(plan)]
+    blocks += [Paragraph(words("growth.because", text=text), note=True) for text in reasons_of(plan)]
     figure, good = growth_figure(plan, words), fitting(plan)
     blocks += [_phase_table(phases, words), *([figure] if figure else [])]
     blocks += [_strategy_table(good, words), _reserve_table(good, words)] if good else []
@@ -30,7 +31,7 @@ def growth_section(plan: Json, words: Words) -> Section:
     return Section("growth", title, tuple(blocks))
 
 
-def _reasons(plan: Json) -> list[str]:
+def reasons_of(plan: Json) -> list[str]:
     """Why the way was chosen, in the words of its decision."""
     rows = (row for row in rows_at(plan, "decisions") if row.get("id") == "growth.strategy")
     return [str(row["because"]) for row in rows if row.get("because")]
@@ -88,27 +89,22 @@ def _bought_switches(row: Json, words: Words) -> str:
 
 def _strategy_table(phases: list[Json], words: Words) -> Table:
     """Each phase on both ways, the planned one first."""
-    text_columns = {"phase", "strategy", "switches"}
-    columns: tuple[str, ...] = ("phase", "strategy", "switches", "cables_moved", "cables_removed", "servers_down")
-    columns += ("leaves_with_less", "cables_again", "rack_units", "power")
+    text_columns = {"phase", "strategy", "switches", "ports_used_free"}
+    columns = (*COLUMNS_OF_WAY, "cables_moved", "cables_removed", "servers_down", "leaves_with_less", "cables_again")
     ways = [(row.get("phase"), way) for row in phases for way in (row, object_at(row, "alternative")) if way]
     return Table(
         "strategy-table",
         words("table.strategies"),
         tuple(Column(words(f"column.{name}"), name not in text_columns) for name in columns),
-        tuple((text_of(words, phase), *_way_cells(way, words)) for phase, way in ways),
+        tuple((*cells_of_way(phase, way, words), *_outage_cells(way, words)) for phase, way in ways),
     )
 
 
-def _way_cells(way: Json, words: Words) -> Iterator[str]:
-    yield words.name("strategy", way.get("strategy"))
-    yield by_tier(words, object_at(way, "switches"))
+def _outage_cells(way: Json, words: Words) -> Iterator[str]:
     for key in ("moved", "removed"):
         yield shown(words, at(way, "cables", key))
     for key in ("servers_down", "leaves_with_less", "cables_bought_again"):
         yield shown(words, at(way, "outage", key))
-    yield shown(words, way.get("rack_units"))
-    yield shown(words, way.get("power_w"), units.format_power)
 
 
 def _reserve_table(phases: list[Json], words: Words) -> Table:

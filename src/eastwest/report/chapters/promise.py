@@ -1,88 +1,14 @@
-"""What the design promises and rests on: prediction, targets, decisions and sources."""
+"""What the design promises and rests on: targets, decisions and sources."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 
-from eastwest import units
 from eastwest.report.blocks import Block, Column, Derivation, Paragraph, Section, Table
-from eastwest.report.values import Json, at, named, number, object_at, quantity, rows_at, shown, text_of, texts_at
+from eastwest.report.values import Json, named, number, object_at, quantity, rows_at, text_of, texts_at
 from eastwest.report.wording import Words
 
-PREDICTED = (
-    "step_time_s",
-    "compute_s",
-    "bubble_s",
-    "exposed_communication_s",
-    "communication_share_ratio",
-    "mfu_ratio",
-    "tokens_per_s_per_gpu",
-    "time_to_first_token_s",
-    "time_per_token_s",
-)
 LIMITED = {"at_least": "≥", "at_most": "≤", "equal": "=", "zero": "="}
-
-
-def predictions_of(plan: Json) -> list[tuple[str, Json]]:
-    """(job, prediction) of every job that has one; the plan's own prediction when no job carries any."""
-    jobs = [(str(job.get("name") or "job"), object_at(job, "prediction")) for job in rows_at(plan, "jobs")]
-    found = [(name, prediction) for name, prediction in jobs if prediction]
-    own = object_at(plan, "prediction")
-    return found or ([("", own)] if own else [])
-
-
-def predicted(words: Words, key: str, value: object) -> str:
-    """One predicted value: shares in per cent, times in their natural unit."""
-    if key.endswith("_ratio"):
-        return shown(words, value, units.format_percent)
-    if key == "tokens_per_s_per_gpu":
-        return shown(words, value)
-    return named(words, key, value)
-
-
-def prediction_section(plan: Json, words: Words) -> Section:
-    """Step time, exposed communication and MFU of each job, by traffic class, with what is assumed and where it stops
-    being true.
-    """
-    predictions = predictions_of(plan)
-    if not predictions:
-        return Section("prediction", words("section.prediction"), (Paragraph(words("prediction.missing")),))
-    keys = [key for key in PREDICTED if any(key in prediction for _, prediction in predictions)]
-    table = Table(
-        "prediction-table",
-        words("table.prediction"),
-        (Column(words("column.job")), *(Column(words(f"predicted.{key}"), True) for key in keys)),
-        tuple(
-            (job or words("prediction.all"), *(predicted(words, key, p.get(key)) for key in keys))
-            for job, p in predictions
-        ),
-    )
-    blocks: list[Block] = [table]
-    exposed = tuple(row for job, prediction in predictions for row in _exposed_rows(job, prediction, words))
-    if exposed:
-        columns = (
-            Column(words("column.job")),
-            Column(words("column.traffic")),
-            Column(words("column.time"), True),
-            Column(words("column.exposed"), True),
-        )
-        blocks.append(Table("exposed-table", words("table.exposed"), columns, exposed))
-    for key in ("assumed", "invalid"):
-        texts = list(dict.fromkeys(text for _, prediction in predictions for text in texts_at(prediction, key)))
-        blocks += [Paragraph(words(f"prediction.{key}", text=text), note=True) for text in texts]
-    return Section("prediction", words("section.prediction"), tuple(blocks))
-
-
-def _exposed_rows(job: str, prediction: Json, words: Words) -> Iterator[tuple[str, ...]]:
-    exposed, whole = object_at(prediction, "exposed_by_traffic_s"), object_at(prediction, "time_by_traffic_s")
-    for traffic in exposed:
-        yield (
-            job or words("prediction.all"),
-            words.name("traffic", traffic),
-            shown(words, at(whole, traffic), units.format_time),
-            shown(words, exposed[traffic], units.format_time),
-        )
 
 
 def targets_section(plan: Json, words: Words) -> Section:

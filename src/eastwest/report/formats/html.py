@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import Any, Literal
 from urllib.parse import quote
 
-from eastwest.report.blocks import FigureData
+from eastwest.report.blocks import Document, FigureData
 from eastwest.report.document import plan_document
 from eastwest.report.values import Json
 from eastwest.report.wording import words_of
@@ -33,8 +33,13 @@ def render(plan: Json, lang: Literal["en", "zh"] = "en", translated: Mapping[str
     too; a language that is
     not in it shows the sentences of `plan`. Raises InternalError for another language.
     """
-    documents = {name: plan_document((translated or {}).get(name, plan), name) for name in ("en", "zh")}
-    scripts = (_plotly_script(), _part("page.js"))
+    return page_of({name: plan_document((translated or {}).get(name, plan), name) for name in ("en", "zh")}, lang)
+
+
+def page_of(documents: Mapping[Literal["en", "zh"], Document], lang: Literal["en", "zh"]) -> str:
+    """Documents by language as one page that shows `lang` first; Plotly is in it only where a figure needs it."""
+    needs_plotly = any(figure.plotly for document in documents.values() for figure in document.figures)
+    scripts = (*((_plotly_script(),) if needs_plotly else ()), _part("page.js"))
     page: str = _template().render(
         documents=documents,
         catalogues={name: words_of(name) for name in documents},
@@ -42,8 +47,7 @@ def render(plan: Json, lang: Literal["en", "zh"] = "en", translated: Mapping[str
         html_lang=HTML_LANG,
         long_rows=LONG_ROWS,
         css=_part("page.css"),
-        plotly_script=scripts[0],
-        page_script=scripts[1],
+        scripts=scripts,
         security_policy=_security_policy(scripts),
     )
     return page

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable
 from typing import Literal
 
 from eastwest import units
 from eastwest.report.chapters.failures import failure_line
-from eastwest.report.chapters.growth import growth_line
-from eastwest.report.chapters.promise import decided, predictions_of
+from eastwest.report.chapters.growth import growth_line, reasons_of
+from eastwest.report.chapters.prediction import predictions_of
+from eastwest.report.chapters.promise import decided
 from eastwest.report.chapters.traffic import overlap_text
 from eastwest.report.chapters.verdict import ordered_findings, verdict_sentence, verdict_word
 from eastwest.report.figures import memory_sentence
+from eastwest.report.formats.text_layout import INDENT, columns, cut, display_width, fold, wrap
+from eastwest.report.growth_ways import COLUMNS_OF_WAY, way_rows
 from eastwest.report.values import (
     Json,
     amount,
@@ -43,7 +44,6 @@ KEY_DECISIONS = (
     "policy.load_balancing",
     "fabric.ecmp.group",
 )
-INDENT = "  "
 # Select Graphic Rendition codes (ECMA-48, section 8.3.117).
 BOLD, RED, YELLOW, GREEN, CYAN, RESET = "\x1b[1m", "\x1b[31m", "\x1b[33m", "\x1b[32m", "\x1b[36m", "\x1b[0m"
 VERDICT_COLOURS = {"pass": GREEN, "warn": YELLOW, "fail": RED, "unknown": CYAN}
@@ -56,20 +56,21 @@ def render(plan: Json, lang: Literal["en", "zh"] = "en", colour: bool = False, w
     Raises InternalError for another language.
     """
     words, safe, width = words_of(lang), clean(plan), max(LEAST_WIDTH, width)
-    fabric, grown, failed = fabric_lines(safe, words), growth_line(safe, words), failure_line(safe, words)
+    fabric, failed = fabric_lines(safe, words), failure_line(safe, words)
     prediction, one_line = _prediction(safe, words, width), width - len(INDENT)
     parts = (
-        (fabric[0], [*fabric[1], *([_cut(grown, one_line)] if grown else [])]),
+        fabric,
+        _growth(safe, words, width),
         _account(safe, words, width),
         _memory(safe, words),
-        (prediction[0], [*prediction[1], *([_cut(failed, one_line)] if failed else [])]),
+        (prediction[0], [*prediction[1], *([cut(failed, one_line)] if failed else [])]),
         _decisions(safe, words, width),
         _bill(safe, words, width),
         _next(safe, words, width),
     )
     lines: list[str] = []
     for title, body in parts:
-        fitting = [line for text in body for line in _fold(text, width - len(INDENT))]
+        fitting = [line for text in body for line in fold(text, width - len(INDENT))]
         lines += [_paint(title, BOLD, colour), *(INDENT + line for line in fitting)] if fitting else []
     head = [_headline(safe, words, width, colour)]
     found = _findings(safe, words, width, colour, MAX_LINES - len(head) - len(lines))
@@ -84,7 +85,7 @@ def _headline(plan: Json, words: Words, width: int, colour: bool) -> str:
     code, word = verdict_word(plan, words)
     name = at(plan, "site", "name") or words("document.unnamed")
     found = verdict_sentence(plan, words) if "findings" in plan else words("findings.missing")
-    rest = _cut(f"{name}: {found}", width - display_width(word) - 2)
+    rest = cut(f"{name}: {found}", width - display_width(word) - 2)
     return f"{_paint(word.upper(), BOLD + VERDICT_COLOURS[code], colour)}  {rest}"
 
 
@@ -107,11 +108,11 @@ def finding_lines(row: Json, words: Words, width: int, colour: bool) -> list[str
     subject, message = str(row.get("subject") or ""), text_of(words, row.get("message"))
     said = f"{subject}: {message}" if subject and not message.startswith(subject) else message
     text = f"{severity} {row.get('code') or ''} {said}"
-    first, *rest = _fold(text, width - len(INDENT))
+    first, *rest = fold(text, width - len(INDENT))
     painted = _paint(severity, SEVERITY_COLOURS.get(str(row.get("severity")), ""), colour)
     lines = [INDENT + painted + first.removeprefix(severity), *(INDENT + line for line in rest)]
     if row.get("hint"):
-        lines += [INDENT * 2 + line for line in _fold(words("text.hint", hint=row["hint"]), width - 2 * len(INDENT))]
+        lines += [INDENT * 2 + line for line in fold(words("text.hint", hint=row["hint"]), width - 2 * len(INDENT))]
     return lines
 
 
@@ -170,7 +171,7 @@ def _account(plan: Json, words: Words, width: int) -> tuple[str, list[str]]:
         return words("text.account"), [words("account.missing")]
     head = tuple(words(f"text.columns.{name}") for name in ("traffic", "bytes", "messages", "tier", "overlap"))
     one_job = len({row.get("job") for row in rows}) == 1
-    lines = _columns([head, *(_account_row(row, words, one_job) for row in rows[:SHOWN_ROWS])], width, right=(1, 2))
+    lines = columns([head, *(_account_row(row, words, one_job) for row in rows[:SHOWN_ROWS])], width, right=(1, 2))
     if len(rows) > SHOWN_ROWS:
         lines.append(words("text.more_rows", n=len(rows) - SHOWN_ROWS))
     return words("text.account"), lines
@@ -194,7 +195,7 @@ def _memory(plan: Json, words: Words) -> tuple[str, list[str]]:
 
 
 def _prediction(plan: Json, words: Words, width: int) -> tuple[str, list[str]]:
-    predictions = predictions_of(plan)
+    predictions = [(job, row) for job, row in predictions_of(plan) if _says_something(row)]
     if not predictions:
         return words("text.prediction"), [words("prediction.missing")]
     lines = [
@@ -207,6 +208,11 @@ def _prediction(plan: Json, words: Words, width: int) -> tuple[str, list[str]]:
     for label, texts in (("text.assumed", assumed), ("text.invalid", invalid)):
         lines += [_listed(label, texts, words, width - len(INDENT))] if texts else []
     return words("text.prediction"), lines
+
+
+def _says_something(row: Json) -> bool:
+    """Whether a prediction has any number: without jobs it has none."""
+    return any(number(row.get(key)) is not None for key in ("step_time_s", "time_per_token_s", "compute_s"))
 
 
 def _predicted(row: Json, words: Words) -> str:
@@ -235,13 +241,13 @@ def _listed(label: str, texts: list[str], words: Words, width: int) -> str:
         if display_width(line) <= width:
             return line
     more = words("text.and_more", n=len(texts) - 1) if len(texts) > 1 else ""
-    return _cut(words(label, text=texts[0]), width - display_width(more)) + more
+    return cut(words(label, text=texts[0]), width - display_width(more)) + more
 
 
 def _decisions(plan: Json, words: Words, width: int) -> tuple[str, list[str]]:
     chosen = key_decisions(rows_at(plan, "decisions"), SHOWN_DECISIONS)
     rows = [(text_of(words, row.get("id")), decided(row, words), text_of(words, row.get("because"))) for row in chosen]
-    return words("text.decisions"), _columns(rows, width)
+    return words("text.decisions"), columns(rows, width)
 
 
 def key_decisions(decisions: list[Json], n_shown: int) -> list[Json]:
@@ -268,7 +274,7 @@ def _bill(plan: Json, words: Words, width: int) -> tuple[str, list[str]]:
         )
         for row in parts[:SHOWN_PARTS]
     ]
-    lines = _columns(rows, width, right=(0,))
+    lines = columns(rows, width, right=(0,))
     counts = [number(row.get("quantity")) for row in rows_at(plan, "cables_summary")]
     cables = (
         f"{int(sum(n for n in counts if n is not None)):,}" if counts and None not in counts else words("not_given")
@@ -288,71 +294,23 @@ def _price(plan: Json, words: Words) -> list[str]:
     return [words("text.price", price=f"{price:,.2f}", currency=at(plan, "bill", "currency"), n=n_missing)]
 
 
+def _growth(plan: Json, words: Words, width: int) -> tuple[str, list[str]]:
+    """How far and which way, both ways in numbers today and in the last phase, and why; nothing without steps."""
+    line = growth_line(plan, words)
+    if not line:
+        return words("section.growth"), []
+    heads = tuple(words(f"text.ways.{name}") for name in COLUMNS_OF_WAY)
+    rows = way_rows(plan, words)
+    table = columns([heads, *rows], width, right=tuple(range(2, len(heads)))) if rows else []
+    reasons = [words("growth.because", text=text) for text in reasons_of(plan)]
+    above, below = ([part for text in texts for part in wrap(text, width - len(INDENT))] for texts in ([line], reasons))
+    return words("section.growth"), [*above, *table, *below]
+
+
 def _next(plan: Json, words: Words, width: int) -> tuple[str, list[str]]:
     decisions, findings = key_decisions(rows_at(plan, "decisions"), 1), ordered_findings(plan)
     source = str(at(plan, "site", "source") or "site.yaml")
     rows = [(f"eastwest why {row['id']}", words("text.next_why")) for row in decisions if row.get("id")]
     rows += [(f"eastwest explain {row['code']}", words("text.next_explain")) for row in findings[:1] if row.get("code")]
     rows.append((f"eastwest plan {source} --out DIR", words("text.next_out")))
-    return words("text.next"), _columns(rows, width)
-
-
-def _columns(rows: Iterable[tuple[str, ...]], width: int, right: tuple[int, ...] = ()) -> list[str]:
-    """Rows as aligned columns, two spaces apart, cut to a terminal `width` columns wide; the last column is not padded.
-
-    Chinese characters count as two columns.
-    """
-    table = list(rows)
-    if not table:
-        return []
-    widths = [max(display_width(cell) for cell in column) for column in zip(*table, strict=True)]
-    lines = []
-    for row in table:
-        cells = []
-        for index, (cell, widest) in enumerate(zip(row, widths, strict=True)):
-            space = " " * (widest - display_width(cell))
-            cells.append(space + cell if index in right else cell + space)
-        lines.append(_cut("  ".join(cells).rstrip(), width - len(INDENT)))
-    return lines
-
-
-def display_width(text: str) -> int:
-    """Columns of a terminal that a text takes: wide and full-width characters take two, combining marks none (Unicode
-    annex 11).
-    """
-    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
-
-
-def _fold(text: str, width: int) -> list[str]:
-    """A text on at most two lines; the second starts two columns in and is cut with an ellipsis when it is too long.
-
-    A line ends at a space where there is one in its last third, else anywhere, as Chinese does.
-    """
-    if display_width(text) <= width:
-        return [text]
-    used, end = 0, 0
-    while used + display_width(text[end]) <= width:
-        used += display_width(text[end])
-        end += 1
-    end = _break_before(text, end)
-    return [text[:end].rstrip(), INDENT + _cut(text[end:].lstrip(), width - len(INDENT))]
-
-
-def _break_before(text: str, end: int) -> int:
-    """Where a line of at most `end` characters breaks: at a space that does not part a number from its unit."""
-    for at_space in range(end, 2 * end // 3, -1):
-        if text[at_space] == " " and not text[at_space - 1].isdigit():
-            return at_space
-    return end
-
-
-def _cut(text: str, width: int) -> str:
-    """A text shortened with an ellipsis to a number of columns."""
-    if display_width(text) <= width:
-        return text
-    used = 0
-    for index, character in enumerate(text):
-        used += display_width(character)
-        if used > width - 1:
-            return text[:index].rstrip() + "…"
-    return text
+    return words("text.next"), columns(rows, width)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from eastwest.report.formats.text import INDENT, fabric_lines, finding_lines
-from eastwest.report.formats.text_why import value_text, wrap
+from eastwest.report.formats.text import fabric_lines, finding_lines
+from eastwest.report.formats.text_layout import INDENT, wrap
+from eastwest.report.formats.text_why import value_text
 from eastwest.report.values import Json, clean, object_at, rows_at, shown, text_of
 from eastwest.report.wording import Words, words_of
 

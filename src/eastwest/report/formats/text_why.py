@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from eastwest.report.formats.text import display_width
+from eastwest.report.formats.text_layout import display_width, wrap
 from eastwest.report.values import Json, clean, named, object_at, quantity, rows_at, text_of
 from eastwest.report.wording import Words, words_of
+
+
+def heading(site: Json, lang: Literal["en", "zh"] = "en") -> str:
+    """Which plan is explained: its site's name and the file that it was made from."""
+    words, site = words_of(lang), clean(site)
+    return words("why.plan", name=text_of(words, site.get("name")), source=text_of(words, site.get("source")))
 
 
 def listing(entries: Iterable[Json], lang: Literal["en", "zh"] = "en") -> str:
@@ -53,31 +59,3 @@ def _paragraph(entry: Json, words: Words, width: int) -> list[str]:
         first, *more = wrap(text, width - column)
         lines += [head + first, *(" " * column + line for line in more)]
     return lines
-
-
-def wrap(text: str, width: int) -> list[str]:
-    """A text in lines of at most `width` terminal columns, broken at spaces where there are any, else anywhere."""
-    lines, line = [], ""
-    for word in text.split(" "):
-        candidate = f"{line} {word}" if line else word
-        if display_width(candidate) <= width:
-            line = candidate
-            continue
-        if line:
-            lines.append(line)
-        while display_width(word) > width:
-            end = _fitting(word, width)
-            lines.append(word[:end])
-            word = word[end:]
-        line = word
-    return [*lines, line]
-
-
-def _fitting(word: str, width: int) -> int:
-    """Characters of a word that fit into `width` columns, at least one."""
-    used = 0
-    for index, letter in enumerate(word):
-        used += display_width(letter)
-        if used > width:
-            return max(1, index)
-    return len(word)

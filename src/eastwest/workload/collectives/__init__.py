@@ -7,6 +7,10 @@ from typing import cast
 from eastwest.registry import Registry
 from eastwest.workload.collectives import (
     direct_all_to_all,
+    halving_doubling_all_reduce,
+    pairwise_all_to_all,
+    pat_all_gather,
+    pat_reduce_scatter,
     pipeline_send_recv,
     ring_all_gather,
     ring_all_reduce,
@@ -22,6 +26,10 @@ ALGORITHMS: Registry[Algorithm] = Registry(
     "collective algorithm",
     [
         ("direct_all_to_all", cast(Algorithm, direct_all_to_all)),
+        ("halving_doubling_all_reduce", cast(Algorithm, halving_doubling_all_reduce)),
+        ("pairwise_all_to_all", cast(Algorithm, pairwise_all_to_all)),
+        ("pat_all_gather", cast(Algorithm, pat_all_gather)),
+        ("pat_reduce_scatter", cast(Algorithm, pat_reduce_scatter)),
         ("pipeline_send_recv", cast(Algorithm, pipeline_send_recv)),
         ("ring_all_gather", cast(Algorithm, ring_all_gather)),
         ("ring_all_reduce", cast(Algorithm, ring_all_reduce)),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from eastwest.workload.collectives.transfer import TRANSFER
+from eastwest.workload.collectives.transfer import chain_steps
 
 
 def transfers(group: NDArray[np.int64], size_bytes: int) -> NDArray[np.void]:
@@ -17,10 +17,7 @@ def transfers(group: NDArray[np.int64], size_bytes: int) -> NDArray[np.void]:
     >>> transfers(np.array([0, 8, 16]), 10)[["step", "src", "dst"]].tolist()
     [(0, 0, 8), (1, 8, 16)]
     """
-    n = len(group)
-    rows = np.zeros(n - 1, dtype=TRANSFER)
-    rows["step"], rows["src"], rows["dst"], rows["size_bytes"] = np.arange(n - 1), group[:-1], group[1:], size_bytes
-    return rows
+    return chain_steps(group, size_bytes)
 
 
 def sent_bytes(n: int, size_bytes: int) -> int:

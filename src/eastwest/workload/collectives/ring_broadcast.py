@@ -1,7 +1,8 @@
 """Ring (chain) broadcast: the first rank's buffer passes from neighbour to neighbour; every rank but the last sends all
 of it.
 
-Source: nccl-tests PERFORMANCE.md (factor 1). The pipelining of chunks along the chain is not modelled here.
+A rank sends what it sends in a pipeline: the buffer, once. The pipelining of chunks along the chain is not modelled
+here. Source: nccl-tests PERFORMANCE.md (factor 1).
 """
 
 from __future__ import annotations
@@ -9,7 +10,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from eastwest.workload.collectives.transfer import TRANSFER
+from eastwest.workload.collectives.pipeline_send_recv import n_messages, sent_bytes
+from eastwest.workload.collectives.transfer import chain_steps
+
+__all__ = ["n_messages", "sent_bytes", "transfers"]
 
 
 def transfers(group: NDArray[np.int64], size_bytes: int) -> NDArray[np.void]:
@@ -18,17 +22,4 @@ def transfers(group: NDArray[np.int64], size_bytes: int) -> NDArray[np.void]:
     >>> transfers(np.array([3, 1]), 10)[["src", "dst", "size_bytes"]].tolist()
     [(3, 1, 10)]
     """
-    n = len(group)
-    rows = np.zeros(n - 1, dtype=TRANSFER)
-    rows["step"], rows["src"], rows["dst"], rows["size_bytes"] = np.arange(n - 1), group[:-1], group[1:], size_bytes
-    return rows
-
-
-def sent_bytes(n: int, size_bytes: int) -> int:
-    """Bytes that a rank other than the last sends: S (0 for one rank)."""
-    return size_bytes if n > 1 else 0
-
-
-def n_messages(n: int) -> int:
-    """Messages that a rank other than the last sends: 1 (0 for one rank)."""
-    return min(n - 1, 1)
+    return chain_steps(group, size_bytes)

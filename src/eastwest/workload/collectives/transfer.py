@@ -55,6 +55,14 @@ def ring_steps(group: NDArray[np.int64], parts: NDArray[np.int64], n_steps: int,
     return rows
 
 
+def chain_steps(group: NDArray[np.int64], size_bytes: int) -> NDArray[np.void]:
+    """(n - 1,) TRANSFER: in step k rank k sends `size_bytes` to its neighbour k + 1."""
+    rows = np.zeros(len(group) - 1, dtype=TRANSFER)
+    rows["step"], rows["src"], rows["dst"] = np.arange(len(rows)), group[:-1], group[1:]
+    rows["size_bytes"] = size_bytes
+    return rows
+
+
 def share_of(size_bytes: int, numerator: int, denominator: int) -> int:
     """Bytes of a share of a buffer, rounded to the nearest byte (half up), in whole numbers."""
     return (2 * size_bytes * numerator + denominator) // (2 * denominator)

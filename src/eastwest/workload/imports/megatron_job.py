@@ -68,13 +68,16 @@ USED_FLAGS = frozenset(
         "--grad-reduce-in-bf16",
         "--group-query-attention",
         "--multi-latent-attention",
+        "--no-overlap-p2p-communication",
         "--overlap-grad-reduce",
         "--overlap-param-gather",
         "--recompute-activations",
         "--sequence-parallel",
         "--swiglu",
+        "--tp-comm-overlap",
         "--untie-embeddings-and-output-weights",
         "--use-distributed-optimizer",
+        "--use-flash-attn",
         "--use-megatron-fsdp",
         "--use-custom-fsdp",
         "--use-torch-fsdp2",
@@ -162,7 +165,13 @@ def job_of(
         "optimizer": {"sgd": "sgd"}.get(reading.text("--optimizer") or "adam", "adam"),
         "recompute": _recompute(reading),
         "overlap_gradients": reading.has("--overlap-grad-reduce"),
+        "framework": "megatron-lm",
+        "overlap_tp": reading.has("--tp-comm-overlap"),
     }
+    if reading.has("--use-flash-attn"):
+        job["flash_attention"] = True
+    if reading.has("--no-overlap-p2p-communication"):
+        job["overlap_pp"] = False
     elements = reading.number("--ddp-bucket-size")
     if elements:
         job["bucket"] = elements * (4 if job["gradient_precision"] == "fp32" else 2)

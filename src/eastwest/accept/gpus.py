@@ -1,0 +1,89 @@
+"""The GPU behind a printed name, and what NCCL gets out of its scale-up links.
+
+NCCL counts a link of Volta and Ampere as 20.0 of 25 GB/s, of Hopper as 20.6 of 25, of Blackwell as 40.1 of 50; a ring
+inside a server reaches that sum (H200: 367 of 370.8 GB/s measured). NVLS lets the switch reduce: a GPU sends S + S/n
+and receives as much, of which NCCL counts 85 % (Hopper) and 74 % (Blackwell).
+Source: NVIDIA/nccl, src/graph/topo.h (link constants), tuning.cc (NVLS efficiency); S. Bekman, ml-engineering, network
+(744d01e) for the measured figures. Unknown GPUs, PCIe cards and those of other vendors have no entry: no ceiling.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+NCCL_LINK_RATIO = {"volta": 20.0 / 25.0, "ampere": 20.0 / 25.0, "hopper": 20.6 / 25.0, "blackwell": 40.1 / 50.0}
+NVLS_RATIO = {"hopper": 0.85, "blackwell": 0.74}
+# A published run in one NVL72 set (72 GPUs) reaches 839 GB/s, no more than 8 GPUs do: the law is not followed further.
+MOST_NVLS_RANKS = 8
+RACK_SCALE_GPUS = {"gb200-186gb": 72, "gb300-288gb": 72}  # GPUs of one scale-up domain across servers
+
+_NAMES = (
+    (r"GB300", "gb300"),
+    (r"GB200", "gb200"),
+    (r"B300", "b300"),
+    (r"B200", "b200"),
+    (r"GH200", "gh200"),
+    (r"H200", "h200"),
+    (r"H800", "h800"),
+    (r"H100", "h100"),
+    (r"\bH20\b|H20-", "h20"),
+    (r"A800", "a800"),
+    (r"A100[\w-]*40", "a100-40gb"),
+    (r"A100", "a100"),
+    (r"V100[\w-]*SXM|\bV100\b", "v100"),
+    (r"MI355X", "mi355x"),
+    (r"MI325X", "mi325x"),
+    (r"MI300X", "mi300x"),
+)
+_PCIE_CARD = re.compile(r"PCI-?e|\bNVL\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleUp:
+    """What one GPU moves over its scale-up links, one way: `ring_bytes_per_s` as NCCL counts it, `nvls_ratio` the part
+    of it that NVLS reaches (None: no NVLS), `domain` GPUs of a domain that spans servers (0: one server).
+    """
+
+    label: str
+    ring_bytes_per_s: float
+    nvls_ratio: float | None
+    domain: int = 0
+
+
+def gpu_of_name(printed: str) -> str | None:
+    """The catalogue's name of a GPU as tools print it; None for PCIe cards and unknown names.
+
+    >>> gpu_of_name("NVIDIA H100 80GB HBM3"), gpu_of_name("A100-SXM4-40GB"), gpu_of_name("NVIDIA H100 PCIe")
+    ('h100', 'a100-40gb', None)
+    """
+    if _PCIE_CARD.search(printed):
+        return None
+    return next((name for pattern, name in _NAMES if re.search(pattern, printed, re.IGNORECASE)), None)
+
+
+def scale_up_of(gpu: str) -> ScaleUp | None:
+    """What that GPU's scale-up links give. None where no published figure tells how much of them a ring reaches.
+
+    Raises UsageError for a name that is no model of the catalogue.
+    """
+    from eastwest.spec import catalogue
+
+    entry = catalogue.get("gpu", gpu)
+    ratio = NCCL_LINK_RATIO.get(entry.architecture)
+    if ratio is None or not entry.scale_up_bytes_per_s:
+        return None
+    return ScaleUp(
+        label=entry.name,
+        ring_bytes_per_s=entry.scale_up_bytes_per_s * ratio,
+        nvls_ratio=NVLS_RATIO.get(entry.architecture),
+        domain=RACK_SCALE_GPUS.get(entry.id, 0),
+    )
+
+
+def nvls_bytes_per_s(scale_up: ScaleUp, n_ranks: int) -> float | None:
+    """busbw of an NVLS all-reduce of n ranks: 2(n-1)/n x S over (S + S/n) / (link x efficiency); None without NVLS."""
+    if scale_up.nvls_ratio is None or n_ranks < 2:
+        return None
+    n = min(n_ranks, MOST_NVLS_RANKS)
+    return 2 * (n - 1) / (n + 1) * scale_up.ring_bytes_per_s * scale_up.nvls_ratio

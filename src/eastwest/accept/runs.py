@@ -1,0 +1,114 @@
+"""From a benchmark as read to the runs that can be judged: which ranks on which hosts, how many servers, which GPU."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from eastwest.accept.facts import Fact, Facts
+from eastwest.accept.gpus import gpu_of_name
+from eastwest.dialects.bench.nccl_collective import ranks_of
+from eastwest.dialects.readings import Benchmark, Rank, Row
+
+USUAL_GPUS_PER_SERVER = 8  # HGX and DGX boards; GB200 and GB300 trays have 4
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Rows of one job on one number of servers, with what is known of it."""
+
+    benchmark: Benchmark
+    rows: tuple[Row, ...]
+    facts: Facts
+
+
+def runs_of(benchmark: Benchmark, facts: Facts) -> Iterator[Run]:
+    """The runs of a benchmark: one, or one for each count of servers that its rows name."""
+    own = facts_of_benchmark(benchmark).joined(facts) if facts.by_name else facts_of_benchmark(benchmark)
+    by_nodes: dict[int | None, list[Row]] = {}
+    for row in benchmark.rows:
+        by_nodes.setdefault(row.nodes, []).append(row)
+    for nodes, rows in by_nodes.items():
+        known = own
+        if nodes is not None:
+            known = Facts({**own.by_name, "nodes": Fact(nodes, "text", f"line {rows[0].line.line}")})
+        yield Run(benchmark, tuple(rows), _counted(benchmark, rows, known))
+
+
+def facts_of_benchmark(benchmark: Benchmark) -> Facts:
+    """What the banner and the ranks' lines say: ranks, servers, GPUs in a server, GPU.
+
+    A list of ranks that does not begin at 0, has gaps, or is shorter than the numbers of the table imply is cut: it
+    tells the GPU only.
+    """
+    facts = Facts()
+    ranks = benchmark.ranks
+    implied = ranks_of(benchmark.rows, benchmark.test) if not any(row.nodes for row in benchmark.rows) else None
+    if ranks:
+        lines = f"lines {ranks[0].line.line}-{ranks[-1].line.line}"
+        numbers = {rank.number for rank in ranks}
+        if numbers == set(range(len(numbers))) and implied in (None, len(numbers)):
+            facts = facts.with_fact("ranks", len(numbers), "text", lines)
+            facts = facts.with_fact("nodes", n_hosts(ranks), "text", lines)
+        gpus = {gpu for rank in ranks if (gpu := gpu_of_name(rank.gpu))}
+        if len(gpus) == 1:
+            facts = facts.with_fact("gpu", gpus.pop(), "text", lines)
+    facts = facts.with_fact("ranks", implied, "text", "busbw over algbw")
+    for name in ("ranks", "nodes"):
+        if benchmark.settings.get(name, "").isdecimal():
+            facts = facts.with_fact(name, int(benchmark.settings[name]), "text", "banner")
+    return facts
+
+
+def n_hosts(ranks: Sequence[Rank]) -> int:
+    """Hosts of a job. Two hosts of the same name show as the same device twice."""
+    by_host: dict[str, Counter[tuple[int, str]]] = {}
+    for rank in {rank.number: rank for rank in ranks}.values():
+        by_host.setdefault(rank.host, Counter())[(rank.device, rank.bus)] += 1
+    return sum(max(devices.values()) for devices in by_host.values())
+
+
+def _counted(benchmark: Benchmark, rows: Sequence[Row], facts: Facts) -> Facts:
+    """The facts with ranks, servers and GPUs per server completed from each other."""
+    implied = ranks_of(rows, benchmark.test)
+    facts = facts.with_fact("ranks", implied, "text", "busbw over algbw")
+    facts = _one_process(benchmark, facts)
+    nodes, ranks, each = (facts.get(name) for name in ("nodes", "ranks", "gpus_per_server"))
+    if nodes and ranks and ranks % nodes == 0:
+        return facts.with_fact("gpus_per_server", ranks // nodes, "text", f"{ranks} ranks on {nodes} servers")
+    if ranks and each and ranks % each == 0:
+        return facts.with_fact("nodes", ranks // each, "text", f"{ranks} ranks, {each} in a server")
+    if nodes and each:
+        return facts.with_fact("ranks", nodes * each, "text", f"{nodes} servers x {each} GPUs")
+    return _assumed(facts, nodes, ranks)
+
+
+def _one_process(benchmark: Benchmark, facts: Facts) -> Facts:
+    """A job whose one process drives all its GPUs (`-g 8` without MPI) runs on one host."""
+    threads, gpus = benchmark.settings.get("nThread", ""), benchmark.settings.get("nGpus", "")
+    if not (threads.isdecimal() and gpus.isdecimal()) or len(benchmark.banners) != 1:
+        return facts
+    driven = int(threads) * int(gpus)
+    if driven > 1 and facts.get("ranks") == driven:
+        return facts.with_fact("nodes", 1, "text", f"one process drives all {driven} GPUs")
+    return facts
+
+
+def _assumed(facts: Facts, nodes: int | None, ranks: int | None) -> Facts:
+    """Servers of 8 GPUs where more than one of them are full; 8 ranks or fewer may be anywhere."""
+    each = USUAL_GPUS_PER_SERVER
+    if not nodes and ranks and ranks > each and ranks % each == 0:
+        facts = facts.with_fact("nodes", ranks // each, "assumed", f"{ranks} ranks in servers of {each} GPUs")
+        return facts.with_fact("gpus_per_server", each, "assumed", "the usual board; --gpus-per-server says otherwise")
+    return facts
+
+
+def with_usual_server(facts: Facts) -> Facts:
+    """The facts with 8 GPUs a server where nothing says how many, and the ranks that follow."""
+    facts = facts.with_fact(
+        "gpus_per_server", USUAL_GPUS_PER_SERVER, "assumed", "the usual board; --gpus-per-server says otherwise"
+    )
+    nodes = facts.get("nodes")
+    why = f"{nodes} servers of {facts.get('gpus_per_server')} GPUs"
+    return facts.with_fact("ranks", nodes * facts.get("gpus_per_server"), "assumed", why) if nodes else facts

@@ -1,0 +1,221 @@
+"""`eastwest score FILE…`: pasted benchmark output against its derived ceiling."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from eastwest.cli.inputs import read_texts
+from eastwest.cli.options import Json, Lang, Language
+from eastwest.cli.output import Answer, exit_code_of, run, text_width
+from eastwest.errors import UsageError
+
+if TYPE_CHECKING:
+    from eastwest.accept.facts import Facts
+    from eastwest.accept.results import Limits
+    from eastwest.accept.score import Score
+
+Nic = Annotated[str | None, typer.Option("--nic", help="Rate of one east-west NIC, such as 400G.")]
+NicsPerServer = Annotated[
+    int | None, typer.Option("--nics-per-server", min=1, max=256, help="East-west NICs in a server.")
+]
+Nics = Annotated[str | None, typer.Option("--nics", help="Both at once, such as 8x400G.")]
+GpusPerServer = Annotated[int | None, typer.Option("--gpus-per-server", min=1, max=1024, help="GPUs in a server.")]
+Nodes = Annotated[int | None, typer.Option("--nodes", min=1, max=1_000_000, help="Servers of the run.")]
+Gpu = Annotated[
+    str | None, typer.Option("--gpu", help="GPU of the catalogue, such as h100: judges what is inside a server.")
+]
+Collective = Annotated[str | None, typer.Option("--collective", help="Collective, where the text does not tell it.")]
+Algorithm = Annotated[
+    str | None, typer.Option("--algorithm", help="ring, tree, nvls, nvlstree or collnet, as NCCL_ALGO.")
+]
+PcieGeneration = Annotated[
+    int | None, typer.Option("--pcie", min=3, max=7, help="PCIe generation of the NIC's x16 slot.")
+]
+Mtu = Annotated[
+    int | None, typer.Option("--mtu", min=256, max=4096, help="RDMA MTU in bytes, where perftest does not print it.")
+]
+Target = Annotated[str | None, typer.Option("--target", help="Your own target, such as 90GB/s: below it is FAIL.")]
+TargetRatio = Annotated[float, typer.Option("--target-ratio", help="Share of the ceiling below which it is FAIL.")]
+PassRatio = Annotated[float, typer.Option("--pass-ratio", help="Share of the ceiling from which on it is PASS.")]
+SiteFile = Annotated[str | None, typer.Option("--site", help="Site file with the servers of the run.")]
+Out = Annotated[Path | None, typer.Option("--out", help="Folder for report.html with the curves, and score.json.")]
+Redact = Annotated[bool, typer.Option("--redact", help="Replace hosts, addresses and paths, for pasting in public.")]
+
+
+def score(
+    files: Annotated[list[str], typer.Argument(help="Benchmark output: files, folders, .gz; - for standard input.")],
+    nic: Nic = None,
+    nics_per_server: NicsPerServer = None,
+    nics: Nics = None,
+    gpus_per_server: GpusPerServer = None,
+    nodes: Nodes = None,
+    gpu: Gpu = None,
+    collective: Collective = None,
+    algorithm: Algorithm = None,
+    pcie: PcieGeneration = None,
+    mtu: Mtu = None,
+    target: Target = None,
+    target_ratio: TargetRatio = 0.7,
+    pass_ratio: PassRatio = 0.9,
+    site: SiteFile = None,
+    redact: Redact = False,
+    out: Out = None,
+    json: Json = False,
+    lang: Lang = Language.en,
+) -> None:
+    """Judge nccl-tests, rccl-tests, perftest, OSU or GPCNeT output: percent of the ceiling, the likely limiter."""
+    options: dict[str, Any] = {
+        "nodes": nodes,
+        "gpus_per_server": gpus_per_server,
+        "nics_per_server": nics_per_server,
+        "pcie_generation": pcie,
+        "mtu_bytes": mtu,
+    }
+    words = {"nic": nic, "nics": nics, "gpu": gpu, "collective": collective, "algorithm": algorithm, "site": site}
+    asked = (target, target_ratio, pass_ratio)
+    run("score", json, lang.value, lambda: _answer(files, options, words, asked, redact, out, lang.value))
+
+
+def _answer(
+    files: list[str],
+    options: dict[str, Any],
+    words: dict[str, str | None],
+    asked: tuple[str | None, float, float],
+    redact: bool,
+    out: Path | None,
+    lang: Literal["en", "zh"],
+) -> Answer:
+    from eastwest.accept.redaction import Redaction
+    from eastwest.accept.score import score_texts
+    from eastwest.cli.score_text import text_of
+
+    facts, limits = facts_of_options(options, words), _limits(*asked)
+    if out is not None:
+        from eastwest.cli.pages import check_page
+
+        if redact:
+            raise UsageError("--out and --redact: the page is not redacted", hint="give one of them")
+        check_page(out)
+    scored = score_texts(read_texts(files), facts, limits)
+    document, text = scored.as_json(lang), text_of(scored, lang, text_width())
+    if out is not None:
+        _write(out, scored, limits, document, lang)
+    if redact:
+        names = Redaction(scored.hosts, scored.sources)
+        document, text = {**names.document(document), "schema": document["schema"]}, names.text(text)
+    return Answer(document, text, exit_code_of(scored.verdict))
+
+
+def _write(out: Path, scored: Score, limits: Limits, document: dict[str, Any], lang: Literal["en", "zh"]) -> None:
+    """The report page with the bandwidth curves."""
+    from eastwest.cli.pages import write_page
+    from eastwest.report.score_page import score_document
+
+    shares = {"pass": limits.pass_ratio, "fail": limits.fail_ratio}
+    languages: tuple[Literal["en", "zh"], ...] = ("en", "zh")
+    pages = {name: score_document(scored.as_json(name), scored.results, shares, name) for name in languages}
+    write_page(out, "score.json", document, pages, lang)
+
+
+def facts_of_options(options: dict[str, Any], words: dict[str, str | None]) -> Facts:
+    """What the options and the site file say. Raises UsageError for an option that cannot be read."""
+    from eastwest.accept.facts import facts_of_flags, facts_of_site
+    from eastwest.dialects.bench.nccl_collective import named_collective
+
+    known = dict(options)
+    if words["nics"]:
+        known["nics_per_server"], known["nic_rate_bps"] = _nics(words["nics"])
+    if words["nic"]:
+        known["nic_rate_bps"] = _rate(words["nic"], "--nic")
+    known["gpu"] = _gpu(words["gpu"])
+    if words["collective"]:
+        known["collective"] = named_collective(words["collective"])
+        if not known["collective"]:
+            raise UsageError(f"--collective: {words['collective']!r} is no collective of nccl-tests", hint="all_reduce")
+    known["algorithm"] = words["algorithm"].lower() if words["algorithm"] else None
+    known["pcie_bytes_per_s"] = _slot(options["pcie_generation"])
+    facts = facts_of_flags(known)
+    if words["site"]:
+        from eastwest.spec.load import load_site
+        from eastwest.spec.resolve import servers_of
+
+        facts = facts.joined(facts_of_site(servers_of(load_site(words["site"]).site), words["site"]))
+    return facts
+
+
+def _gpu(name: str | None) -> str | None:
+    """The catalogue's name of a GPU, as given or as tools print it. Raises UsageError."""
+    if name is None:
+        return None
+    from eastwest.accept.gpus import gpu_of_name
+    from eastwest.spec import catalogue
+
+    try:
+        return catalogue.get("gpu", name).id
+    except UsageError:
+        printed = gpu_of_name(name)
+        if printed is None:
+            raise
+        return printed
+
+
+def _nics(text: str) -> tuple[int, int | None]:
+    """`8x400G` or `8`. Raises UsageError."""
+    count, cross, rate = text.lower().replace("×", "x").replace("*", "x").partition("x")
+    if not count.strip().isdecimal() or not 0 < int(count) <= 256:
+        raise UsageError(f"--nics: {text!r} is not NICs x rate", hint="for example --nics 8x400G")
+    return int(count), _rate(rate.upper(), "--nics") if cross else None
+
+
+def _rate(text: str, option: str) -> int:
+    """Bit/s of one NIC; a plain number up to 1600 is taken as Gb/s. Raises UsageError."""
+    from eastwest.units import GIGA, UnitError, parse_rate
+
+    try:
+        rate = parse_rate(f"{text}G" if text.strip().isdecimal() and int(text) <= 1600 else text)
+    except UnitError as error:
+        raise UsageError(f"{option}: {error}", hint="for example 400G") from error
+    if not GIGA <= rate <= 10_000 * GIGA:
+        raise UsageError(f"{option}: {text!r} is no rate of a NIC", hint="for example 400G")
+    return rate
+
+
+def _slot(generation: int | None) -> float | None:
+    """Usable bytes/s of an x16 slot of that generation."""
+    if generation is None:
+        return None
+    from eastwest.spec import catalogue
+
+    return catalogue.get("pcie", str(generation)).x16_usable_bytes_per_s
+
+
+def _limits(target: str | None, target_ratio: float, pass_ratio: float) -> Limits:
+    """Where FAIL ends and PASS begins. Raises UsageError."""
+    from eastwest.accept.results import Limits
+
+    for option, ratio in (("--target-ratio", target_ratio), ("--pass-ratio", pass_ratio)):
+        if not math.isfinite(ratio) or ratio <= 0:
+            raise UsageError(f"{option}: {ratio} is no share of a ceiling", hint="a number above 0, such as 0.9")
+    return Limits(target_ratio, pass_ratio, None if target is None else _bandwidth(target))
+
+
+def _bandwidth(text: str) -> float:
+    """Bytes/s of `90GB/s` or `90` (GB/s). Raises UsageError: Gb/s and GB/s differ eightfold, so bits must say so."""
+    from eastwest.units import BITS_PER_BYTE, GIGA
+
+    number = text.strip()
+    factor: float = GIGA
+    for unit, size in (("GB/s", GIGA), ("GBps", GIGA), ("Gb/s", GIGA / BITS_PER_BYTE), ("Gbps", GIGA / BITS_PER_BYTE)):
+        if number.endswith(unit):
+            number, factor = number.removesuffix(unit).strip(), size
+    try:
+        value = float(number) * factor
+    except ValueError as error:
+        raise UsageError(f"--target: {text!r} is no bandwidth", hint="for example 90GB/s or 720Gb/s") from error
+    if not math.isfinite(value) or value <= 0:
+        raise UsageError(f"--target: {text!r} is no bandwidth above 0", hint="for example 90GB/s")
+    return value

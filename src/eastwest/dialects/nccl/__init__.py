@@ -1,0 +1,1 @@
+"""How NCCL speaks: its debug log."""

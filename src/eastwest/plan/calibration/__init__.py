@@ -1,0 +1,1 @@
+"""Fitting the constants of the step model to measured training runs."""
