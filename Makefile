@@ -55,8 +55,9 @@ docs: dev  ## renew the generated parts of README and docs
 constants: runtime  ## fit the shipped constants again from the tables of measurements in TABLES
 	$(BIN)/python tools/constants.py "$(TABLES)"
 
-bench: runtime  ## measure the command line and append to benchmarks/RESULTS.md
+bench: runtime  ## measure the command line and predictions, and append to benchmarks/RESULTS.md
 	$(BIN)/python benchmarks/command_line.py --write
+	$(BIN)/python benchmarks/prediction.py --write
 
 format: dev  ## rewrite the code in the project's format, with the safe lint repairs
 	$(BIN)/ruff format .

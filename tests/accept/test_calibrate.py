@@ -95,6 +95,51 @@ def test_a_log_alone_says_what_it_tells():
     ]
 
 
+def test_twelve_copies_of_a_row_are_one_measurement():
+    rows = "rows:" + "".join(ROW.format(index=index, gpus=16, seconds=0.8 + index / 100) for index in range(12))
+    found = calibrate_texts([("own.yaml", rows)], Facts())
+    assert found.step is not None
+    assert len(found.step.runs) == 1
+    assert found.step.moved == ("gemm.h100-sxm5-80gb.16",)
+    assert {"EW-CAL-001", "EW-CAL-008", "EW-CAL-017"} <= codes(found)
+    joined = found.as_json()["joined"]
+    assert joined == [{"subject": "own-0", "measurements": [f"own-{index}" for index in range(12)]}]
+    assert found.as_json()["training"]["rows_used"] == 1
+
+
+def test_a_row_beyond_the_gpus_peak_is_refused():
+    found = calibrate_texts([("own.yaml", table(2, 0.86 / 15))], Facts())
+    assert found.step is None
+    assert found.verdict == "unknown"
+    assert codes(found) == {"EW-CAL-005", "EW-CAL-015"}
+    # (6 N + 6 L h s) tokens / (seconds x peak) of one GPU: N 5.62e9 (two matrices in the feed-forward block), L h s
+    # 32 x 4,096 x 8,192, 8,192 tokens, 57 ms, 989e12 FLOP/s
+    mfu = (6 * 5.62e9 + 6 * 32 * 4096 * 8192) * 8192 / (0.86 / 15 * 989e12)
+    assert any(f"{mfu:.0%}"[:2] in finding.sentence() for finding in found.findings if finding.code == "EW-CAL-015")
+
+
+def test_a_row_whose_layout_cannot_be_is_left_out_with_its_reason():
+    odd = table(3).replace("global_batch: 32", "global_batch: 27")  # 32 replicas
+    found = calibrate_texts([("own.yaml", odd)], Facts())
+    assert found.step is not None
+    assert [run.id for run in found.step.runs] == ["own-0", "own-2"]
+    assert [row["subject"] for row in found.as_json()["left_out"]] == ["own-1"]
+
+
+def test_a_curve_faster_than_its_links_is_refused():
+    points = "points: [{bytes: 1073741824, time_us: 45}]"
+    rows = f"rows:\n- {{id: a, collective: all_reduce, gpu: H100, ranks: 8, nodes: 1, {points}}}\n"
+    found = calibrate_texts([("c.yaml", rows)], Facts())
+    assert codes(found) == {"EW-CAL-005", "EW-CAL-016"}
+
+
+def test_the_same_output_twice_counts_once():
+    found = calibrate_texts([(f"run-{index}.txt", NODE) for index in range(3)], Facts())
+    assert found.collectives is not None
+    assert len(found.collectives.runs) == 1
+    assert {"EW-CAL-008", "EW-CAL-017"} <= codes(found)
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, len(NODE)), st.integers(0, len(NODE)), st.text(max_size=20))
 def test_cut_output_is_fitted_or_left_out(first, last, noise):

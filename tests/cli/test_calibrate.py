@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from eastwest.cli.main import app
 from tests.accept.test_calibrate import NODE, table
+from tests.plan.sites import pretrain_site
 
 
 @pytest.fixture
@@ -62,3 +63,36 @@ def test_exit_codes_follow_the_contract(run, tmp_path, arguments, code):
     assert result.exit_code == code, result.output
     assert "Traceback" not in result.output
     assert (tmp_path / "other.txt").read_text() == "hello\n"
+
+
+def test_plan_and_predict_agree_on_own_constants_and_say_which(run, tmp_path):
+    (tmp_path / "own.yaml").write_text(table(3, 1.2))
+    (tmp_path / "site.yaml").write_text(pretrain_site(16))
+    assert run("calibrate", "own.yaml", "--out", "constants.yaml").exit_code == 0
+    shipped = json.loads(run("predict", "site.yaml", "--json").stdout)
+    predicted = json.loads(run("predict", "site.yaml", "--constants", "constants.yaml", "--json").stdout)
+    planned = json.loads(run("plan", "site.yaml", "--constants", "constants.yaml", "--json").stdout)
+    assert predicted["step_time_s"] > shipped["step_time_s"]
+    assert planned["prediction"] == predicted["jobs"][0]["prediction"]
+    assert planned["constants"] == predicted["constants"]
+    assert planned["constants"]["source"] == "constants.yaml"
+    assert planned["constants"]["training"]["from"] == "own"
+    assert planned["constants"]["collectives"] == {"from": "shipped"}
+    assert shipped["constants"]["training"] == {"from": "shipped"}
+    stop = planned["failures"][0]["jobs"][0]  # what a failure costs rests on the same step
+    assert stop["step_time_s"] is None or stop["step_time_s"] >= predicted["step_time_s"] * 0.99
+    for verb in ("plan", "predict"):
+        assert (
+            "constants of constants.yaml: step model" in run(verb, "site.yaml", "--constants", "constants.yaml").stdout
+        )
+
+
+def test_a_huge_constant_is_refused_with_its_line_by_every_verb(run, tmp_path):
+    (tmp_path / "own.yaml").write_text(table(3))
+    (tmp_path / "site.yaml").write_text(pretrain_site(16))
+    assert run("calibrate", "own.yaml", "--out", "constants.yaml").exit_code == 0
+    text = (tmp_path / "constants.yaml").read_text()
+    (tmp_path / "huge.yaml").write_text(text.replace("gemm_depth: {value: ", "gemm_depth: {value: 1e300, prior: ", 1))
+    for words in (("plan", "site.yaml"), ("predict", "site.yaml"), ("validate", "training", "own.yaml")):
+        result = run(*words, "--constants", "huge.yaml")
+        assert result.exit_code == 2, result.output

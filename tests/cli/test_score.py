@@ -78,14 +78,37 @@ def test_bytes_that_are_no_text_do_not_matter(run, tmp_path):
 
 
 def test_a_site_gives_the_servers(run, tmp_path):
-    site = tmp_path / "site.yaml"
-    site.write_text(
-        "name: lab\nservers: [{model: dgx-a100, count: 3}]\nfabric: {switch: 40x200G}\n"
-        "jobs: [{name: train, model: llama3-8b, global_batch: 72}]\n"
-    )
-    result = run("-", "--site", site, text=TABLE)
+    table = TABLE.replace("NVIDIA H100 80GB HBM3", "NVIDIA A100-SXM4-80GB")
+    result = run("-", "--site", site_file(tmp_path), text=table)
     assert result.exit_code == 0, result.output
     assert "assumed" not in result.stdout
+
+
+def site_file(folder, fabric="{switch: 40x200G}"):
+    path = folder / "site.yaml"
+    path.write_text(
+        f"name: lab\nservers: [{{model: dgx-a100, count: 3}}]\nfabric: {fabric}\n"
+        "jobs: [{name: train, model: llama3-8b, global_batch: 72}]\n"
+    )
+    return path
+
+
+def test_a_site_of_another_gpu_than_the_text_is_no_verdict(run, tmp_path):
+    result = run("-", "--site", site_file(tmp_path), text=TABLE)
+    assert result.exit_code == 3
+    assert "leave --site out" in result.stdout.splitlines()[0]
+
+
+@pytest.mark.parametrize(("level", "code", "word"), [(95.0, 0, "WARN"), (150.0, 0, "WARN"), (40.0, 1, "FAIL")])
+def test_an_oversubscribed_site_leaves_less(run, tmp_path, level, code, word):
+    """8 x 200G give 192 GB/s in one leaf and 96 across leaves of 2:1: 95 is no half that names a fault."""
+    hosts = ["a", "b", "c"]
+    table = samples.nccl_tests(hosts=hosts, busbw=level, latency_us=1.0, gpu="NVIDIA A100-SXM4-80GB")
+    site = site_file(tmp_path, "{switch: 40x200G, oversubscription: 2:1}")
+    result = run("-", "--site", site, text=table)
+    assert (result.exit_code, result.stdout.split(":")[0]) == (code, word), result.output
+    assert "EW-SCO-067" in result.stdout
+    assert "EW-SCO-023" not in result.stdout
 
 
 def test_redaction_leaves_the_numbers(run):
@@ -105,7 +128,24 @@ def test_redaction_leaves_the_numbers(run):
     hidden = run("-", "--nodes", "2", "--redact", text=one_host).stdout
     assert "gpu-a.example" in shown
     assert "gpu-a.example" not in hidden
-    assert hidden.replace("host-1", "gpu-a.example") == shown
+    assert hidden.replace("host-1", "gpu-a.example").split() == shown.split()
+
+
+@pytest.mark.parametrize("name", ["gone/acme-secret.txt", "acme-secret.d"])
+def test_redaction_hides_names_in_errors(run, name):
+    result = run(name, "--redact", text="")
+    assert result.exit_code == 2
+    assert "secret" not in result.output
+    assert "acme" not in result.output
+    assert "cannot be read" in result.output
+
+
+def test_redaction_hides_what_a_site_file_says(run, tmp_path):
+    site = tmp_path / "acme.yaml"
+    site.write_text("name: acme-lab\nservers: [{model: acme-gpu, count: x}]\n")
+    result = run("-", "--redact", "--site", site, text=TABLE)
+    assert result.exit_code == 2
+    assert "acme" not in result.output
 
 
 def test_chinese_is_spoken(run):

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.skipif(not TABLE.exists(), reason="the shared validatio
 @pytest.fixture(scope="module")
 def cases():
     found = cases_of(read_rows(TABLE.read_text(encoding="utf-8"), "training.yaml"))
-    return [case for case in found if case.run and case.measured and case.skip is None and not case.suspect]
+    return [case for case in found if case.run and case.measured and case.skip is None and not case.is_suspect]
 
 
 @pytest.fixture(scope="module")

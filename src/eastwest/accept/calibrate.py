@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from eastwest.accept.calibrate_rows import Repeated, UsableCurves, UsableRuns, usable_curves, usable_runs
 from eastwest.accept.facts import Facts
 from eastwest.accept.measured_runs import LeftOut, MeasuredTexts, measured_texts
 from eastwest.finding import Finding, Verdict, sort_findings, verdict_of
@@ -28,12 +29,14 @@ _ROWS = re.compile(r"^rows[ \t]*:", re.M)
 
 @dataclass(frozen=True, slots=True)
 class Calibrated:
-    """Own constants of the step model and of collectives, each None without measurements; what was left out and why."""
+    """Own constants of the step model and of collectives, each None without measurements; what was left out and why,
+    and what was joined because its inputs are the same."""
 
     step: OwnStep | None
     collectives: OwnCollectives | None
     texts: MeasuredTexts
     cases: tuple[TrainingCase, ...]
+    repeated: tuple[Repeated, ...]
     findings: tuple[Finding, ...]
 
     @property
@@ -73,11 +76,13 @@ def calibrate_texts(texts: Sequence[tuple[str, str]], facts: Facts) -> Calibrate
             found, without = _collective_runs(text, source)
             runs += found
             left_out += without
-    step = _step(cases)
-    collectives = _collectives(runs)
+    rows, curves = usable_runs(cases), usable_curves(runs)
+    step, collectives = _step(rows), _collectives(curves)
+    left_out += [*rows.left_out, *curves.left_out]
     measured = MeasuredTexts(tuple(runs), tuple(left_out), pasted.assumed, pasted.logs)
-    findings = sort_findings(tuple(_findings(step, collectives, measured, cases)))
-    return Calibrated(step, collectives, measured, tuple(cases), tuple(findings))
+    repeated = (*rows.repeated, *curves.repeated)
+    findings = sort_findings(tuple(_findings(step, collectives, measured, repeated)))
+    return Calibrated(step, collectives, measured, tuple(cases), repeated, tuple(findings))
 
 
 def is_training(text: str, source: str) -> bool:
@@ -108,28 +113,26 @@ def _collective_runs(text: str, source: str) -> tuple[list[Any], list[LeftOut]]:
     return list(found[: len(found) - len(published_runs())]), left_out
 
 
-def _step(cases: Sequence[TrainingCase]) -> OwnStep | None:
-    usable = [case for case in cases if case.run and case.measured and case.skip is None and not case.suspect]
-    if not usable:
+def _step(usable: UsableRuns) -> OwnStep | None:
+    if not usable.runs:
         return None
     from eastwest.plan.own_constants.training import shrink
     from eastwest.simulate.analytic.step import step_seconds
     from eastwest.simulate.analytic.step_constants_file import shipped_constants
 
-    runs = [case.run for case in usable if case.run]
-    seconds = np.array([case.measured.seconds for case in usable if case.measured])
+    seconds = np.array(usable.seconds)
     with np.errstate(all="ignore"):  # what overflows is no finite time, and is left out for that
-        predicted = step_seconds(runs, shipped_constants())
+        predicted = step_seconds(usable.runs, shipped_constants())
     fine = np.flatnonzero(np.isfinite(predicted) & (predicted > 0)).tolist()
-    return shrink([runs[index] for index in fine], seconds[fine], shipped_constants()) if fine else None
+    return shrink([usable.runs[index] for index in fine], seconds[fine], shipped_constants()) if fine else None
 
 
-def _collectives(runs: Sequence[Any]) -> OwnCollectives | None:
-    if not runs:
+def _collectives(usable: UsableCurves) -> OwnCollectives | None:
+    if not usable.runs:
         return None
     from eastwest.plan.own_constants.collectives import shrink
 
-    return shrink(runs)
+    return shrink(usable.runs)
 
 
 def error_of(ratios: np.ndarray[Any, np.dtype[np.float64]]) -> float | None:
@@ -139,7 +142,7 @@ def error_of(ratios: np.ndarray[Any, np.dtype[np.float64]]) -> float | None:
 
 
 def _findings(
-    step: OwnStep | None, collectives: OwnCollectives | None, texts: MeasuredTexts, cases: Sequence[TrainingCase]
+    step: OwnStep | None, collectives: OwnCollectives | None, texts: MeasuredTexts, repeated: Sequence[Repeated]
 ) -> Iterator[Finding]:
     if step is None and collectives is None:
         yield Finding("EW-CAL-005", "warning", "calibrate")
@@ -147,6 +150,8 @@ def _findings(
         yield from _of_step(step)
     if collectives is not None:
         yield from _of_collectives(collectives)
+    for found in repeated:
+        yield Finding("EW-CAL-017", "info", found.subject, 1, len(found.names), "measurements", {})
     for source in texts.logs:
         if not any(run.source == source for run in texts.runs):
             yield Finding("EW-CAL-006", "info", source)

@@ -22,8 +22,10 @@ RULES = {
     "shrinking": "every constant starts at its shipped value; its prior is as wide as the published runs leave it",
     "level": f"a GPU type and precision with fewer than {LEAST_ROWS} rows moves its level only",
     "share": f"a GPU generation or transport with fewer than {LEAST_POINTS} points moves shares of bandwidth only",
-    "leave_one_out": "constants without the run's group: its source, else its model and GPUs, else itself; 3 groups "
-    "or more",
+    "leave_one_out": "constants without the run's group: its source, else its model and GPUs, else itself; runs of the "
+    "same inputs share a group; 3 groups or more",
+    "joined": "measurements of the same inputs count once, with their median time",
+    "impossible": "a row with more FLOP/s than its GPUs have, or a curve faster than its links, is left out",
 }
 
 
@@ -59,6 +61,7 @@ def document_of(calibrated: Calibrated, lang: str) -> dict[str, Any]:
         ],
         "assumed": list(calibrated.texts.assumed),
         "left_out": skipped,
+        "joined": [{"subject": found.subject, "measurements": list(found.names)} for found in calibrated.repeated],
         "rules": RULES,
     }
 
@@ -124,11 +127,12 @@ def _collectives(own: OwnCollectives) -> dict[str, Any]:
             for constant in own.moved
         ],
         "errors": _errors(*(np.concatenate(found) for found in (own.shipped_ratios, own.ratios, own.left_out_ratios))),
-        "groups": len({run.source for run in own.runs}),
+        "groups": len(set(own.groups)),
         "runs": [
             {
                 "id": run.id,
                 "source": run.source,
+                "group": group,
                 "collective": run.run.collective,
                 "gpus": run.run.ranks,
                 "domains": run.run.domains,
@@ -141,8 +145,8 @@ def _collectives(own: OwnCollectives) -> dict[str, Any]:
                 "ratio": float(np.median(after)),
                 "left_out_ratio": _number(float(np.median(without))),
             }
-            for run, before, after, without in zip(
-                own.runs, own.shipped_ratios, own.ratios, own.left_out_ratios, strict=True
+            for run, group, before, after, without in zip(
+                own.runs, own.groups, own.shipped_ratios, own.ratios, own.left_out_ratios, strict=True
             )
         ],
     }

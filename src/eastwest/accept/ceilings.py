@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from eastwest.accept.gpus import ScaleUp, nvls_bytes_per_s
+from eastwest.accept.gpus import ScaleUp, nvls_bytes_per_s, nvls_ranks
 from eastwest.units import BITS_PER_BYTE, GIGA, format_port_rate
 
 NIC_RATIO = 0.96  # NVIDIA/nccl-tests#119 and others: 24 GB/s through a 200G NIC
@@ -168,7 +168,9 @@ def nvls(scale_up: ScaleUp, n_ranks: int) -> Ceiling | None:
     value = nvls_bytes_per_s(scale_up, n_ranks)
     if value is None or value <= scale_up.ring_bytes_per_s:
         return None
-    formula = f"{_gb(scale_up.ring_bytes_per_s)} x {scale_up.nvls_ratio:g} x 2(n-1)/(n+1) = {_gb(value)}"
+    n = nvls_ranks(n_ranks)
+    shown = f"n = {n}" if n == n_ranks else f"n = {n}: {n_ranks} GPUs show no more"
+    formula = f"{_gb(scale_up.ring_bytes_per_s)} x {scale_up.nvls_ratio:g} x 2(n-1)/(n+1) = {_gb(value)}, {shown}"
     return Ceiling("NVLS", value, formula, "NVIDIA/nccl, topo.h and tuning.cc; S + S/n per GPU", "scale-up")
 
 

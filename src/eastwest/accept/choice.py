@@ -28,7 +28,7 @@ class Choice:
     """The ceiling (None: not known), the options that would tell it, and the facts with what had to be assumed.
 
     `comparable` False when the number cannot be put beside runs of other server counts; `is_beyond` when no ceiling
-    of these inputs allows the result.
+    of these inputs allows the result; `spans_domains` a job over several scale-up domains that span servers (NVL72).
     """
 
     facts: Facts
@@ -37,17 +37,22 @@ class Choice:
     comparable: bool = True
     is_beyond: bool = False
     ring: Ceiling | None = None
+    spans_domains: bool = False
 
 
-def choose(collective: str, measured_bytes_per_s: float, facts: Facts) -> Choice:
-    """The ceiling for one result. Raises UsageError for a GPU that is no model of the catalogue."""
+def choose(collective: str, measured_bytes_per_s: float, facts: Facts, candidates: tuple[str, ...] = ()) -> Choice:
+    """The ceiling for one result; `candidates` what the columns leave open. Raises UsageError for a GPU that is not in
+    the catalogue.
+    """
     gpu = facts.get("gpu")
     scale_up = scale_up_of(gpu) if gpu else None
     facts = _one_domain(facts, scale_up)
     nodes = facts.get("nodes")
     if nodes == 1 or facts.get("one_domain"):
         return _inside(collective, measured_bytes_per_s, facts, scale_up)
-    missing = missing_options(collective, facts)
+    if _spans_domains(facts, scale_up):
+        return Choice(facts, comparable=False, spans_domains=True)
+    missing = missing_options(collective, facts, candidates)
     if missing:
         return Choice(facts, missing=missing)
     return _across(collective, measured_bytes_per_s, facts, scale_up)
@@ -62,13 +67,23 @@ def _one_domain(facts: Facts, scale_up: ScaleUp | None) -> Facts:
     return facts
 
 
-def missing_options(collective: str, facts: Facts) -> tuple[str, ...]:
+def _spans_domains(facts: Facts, scale_up: ScaleUp | None) -> bool:
+    """Whether the ranks fill more than one scale-up domain that spans servers: how NCCL joins such domains, and how
+    many of their NICs it uses, no published run tells.
+    """
+    ranks = facts.get("ranks") or (facts.get("nodes") or 0) * (facts.get("gpus_per_server") or 0)
+    return bool(scale_up and scale_up.domain and ranks > scale_up.domain)
+
+
+def missing_options(collective: str, facts: Facts, candidates: tuple[str, ...] = ()) -> tuple[str, ...]:
     """The options without which no ceiling of a fabric can be derived."""
+    first, *others = candidates or ("all_gather",)
+    named = f"--collective {first}" + (f" (or {', '.join(others)}: what was run)" if others else "")
     wanted = {
-        "--collective all_gather": not collective,
         "--nodes N": not facts.get("nodes"),
         "--nic 400G": not facts.get("nic_rate_bps"),
         "--nics-per-server 8": not facts.get("nics_per_server"),
+        named: not collective,
     }
     return tuple(option for option, is_missing in wanted.items() if is_missing)
 

@@ -9,9 +9,10 @@ from eastwest.accept.choice import Choice, choose, missing_options
 from eastwest.accept.curve import LEAST_BANDWIDTH_BYTES, Curve, curve_of
 from eastwest.accept.facts import Facts
 from eastwest.accept.limiters import Case, limiter_of
-from eastwest.accept.results import Limits, Result, gigabytes, percent, size_name
+from eastwest.accept.results import PASS_FROM_RATIO, Limits, Result, gigabytes, percent, size_name
 from eastwest.accept.runs import Run
 from eastwest.accept.shape import shape_findings
+from eastwest.dialects.bench.nccl_collective import factor_of
 from eastwest.dialects.readings import Benchmark, Row
 from eastwest.finding import Evidence, Finding, Verdict
 from eastwest.units import BITS_PER_BYTE, GIGA, US_PER_S
@@ -45,10 +46,12 @@ def judge_collective(run: Run, limits: Limits, source: str) -> tuple[Result, Fac
         curve=curve,
         crosses_network=facts.get("nodes") != 1,
     )
-    shape = tuple(shape_findings(blank.collective, curve, run.benchmark))
+    shape = (*shape_findings(blank.collective, curve, run.benchmark), *_without_largest(blank, curve, run.benchmark))
+    candidates = run.benchmark.candidates
     if row is None or measured[0] is None:
-        return replace(blank, findings=shape, missing=missing_options(collective, facts)), facts
-    choice = choose(collective, measured[0], facts)
+        missing = missing_options(collective, facts, candidates)
+        return replace(blank, findings=(*shape, _no_figure(blank, run)), missing=missing), facts
+    choice = choose(collective, measured[0], facts, candidates)
     return _judged(replace(blank, findings=shape), curve, choice, limits), choice.facts
 
 
@@ -60,7 +63,9 @@ def _named(benchmark: Benchmark, facts: Facts) -> tuple[str, Facts]:
     if benchmark.test:
         return benchmark.test, facts
     if benchmark.candidates[:1] == ("all_reduce",):
-        return "all_reduce", facts
+        # busbw is algbw for a reduce of any number of ranks, for an all-reduce of two
+        is_reduce = len(benchmark.candidates) > 1 and (facts.get("ranks") or 2) > 2 and factor_of(benchmark.rows)
+        return "reduce" if is_reduce else "all_reduce", facts
     if benchmark.candidates and facts.get("nodes") == 1 and set(benchmark.candidates) <= SAME_INSIDE:
         why = f"columns fit {', '.join(benchmark.candidates)}: one ceiling inside a server"
         return benchmark.candidates[0], facts.with_fact("collective", benchmark.candidates[0], "assumed", why)
@@ -71,10 +76,35 @@ def _named(benchmark: Benchmark, facts: Facts) -> tuple[str, Facts]:
 
 def _as_far_as_shown(curve: Curve, benchmark: Benchmark) -> Curve:
     """The curve, without its plateau when the text ends before the largest size that the banner names."""
-    largest = benchmark.settings.get("maxBytes", "")
-    if benchmark.footer or not curve.last or not largest.isdecimal():
-        return curve
-    return replace(curve, is_flat=False) if 2 * curve.last.size_bytes <= int(largest) else curve
+    return replace(curve, is_flat=False) if _ends_early(curve, benchmark) else curve
+
+
+def _ends_early(curve: Curve, benchmark: Benchmark) -> bool:
+    """Whether one more step of the banner would not have passed its largest size."""
+    largest, step = benchmark.settings.get("maxBytes", ""), benchmark.settings.get("step", "2(factor)")
+    if not curve.last or not largest.isdecimal():
+        return False
+    number, _, unit = step.partition("(")
+    count = int(number) if number.isdecimal() else 2
+    last = curve.last.size_bytes
+    return (last + count if unit.startswith("bytes") else last * max(2, count)) <= int(largest)
+
+
+def _without_largest(result: Result, curve: Curve, benchmark: Benchmark) -> Iterator[Finding]:
+    """The table has its end, but not the largest size of its banner: rows were taken out."""
+    if benchmark.footer and curve.last and "rows" not in benchmark.cut and _ends_early(curve, benchmark):
+        args = {"size": size_name(curve.last.size_bytes), "largest": size_name(int(benchmark.settings["maxBytes"]))}
+        lines = _lines(curve.last.row.line)
+        yield Finding("EW-SCO-070", "warning", result.collective, None, None, "bytes", args, lines)
+
+
+def _no_figure(result: Result, run: Run) -> Finding:
+    """Why nothing can be judged: the number of ranks is missing for a bus bandwidth, or there is no bandwidth."""
+    has_time = any(row.out.time_s or row.out.algbw_bytes_per_s for row in run.rows)
+    if has_time and not run.facts.get("ranks"):
+        args = {"options": "--nodes N --gpus-per-server 8"}
+        return Finding("EW-SCO-065", "warning", result.collective, args=args, evidence=_lines(run.rows[-1].line))
+    return Finding("EW-SCO-071", "warning", result.collective, evidence=_lines(*(row.line for row in run.rows[-1:])))
 
 
 def _figure(run: Run) -> Row | None:
@@ -108,12 +138,15 @@ def _judged(result: Result, curve: Curve, choice: Choice, limits: Limits) -> Res
     )
     notes = [*result.findings, *_one_host(result), *_latency(result, facts)]
     if choice.ceiling is None:
-        return replace(result, findings=(*notes, _no_ceiling(result, facts)))
+        return replace(result, findings=(*notes, _no_ceiling(result, choice)))
     ratio = measured / choice.ceiling.bytes_per_s
     result = replace(result, ceiling=choice.ceiling, of_ceiling_ratio=ratio, plateau_from_bytes=curve.start_bytes)
     if choice.is_beyond:
         return replace(result, findings=(*notes, _beyond(result)), verdict="unknown")
     verdict = _verdict(result, curve, choice, limits)
+    ratio_below = facts.get("oversubscription_ratio") or 1.0
+    if ratio_below > 1 and verdict in ("warn", "fail") and choice.ceiling.limit == "nic" and result.crosses_network:
+        return _oversubscribed(replace(result, findings=tuple(notes)), curve, choice, limits)
     notes += _explained(result, choice, verdict)
     if verdict == "unknown":
         return replace(result, verdict=verdict, findings=(*notes, _rising(result)))
@@ -127,6 +160,39 @@ def _judged(result: Result, curve: Curve, choice: Choice, limits: Limits) -> Res
     case = Case(result.collective, measured, choice.ceiling, ratio, facts, curve, choice.ring)
     limiter = replace(limiter_of(case), evidence=_lines(result.line))
     return replace(result, verdict=verdict, findings=(*notes, limiter), limiter=limiter)
+
+
+def _oversubscribed(result: Result, curve: Curve, choice: Choice, limits: Limits) -> Result:
+    """Below the NICs' ceiling on a site whose uplinks carry less: held against what they leave, and never more than
+    WARN from there on, since whether the job spans leaves is not in the text.
+    """
+    ceiling, share = choice.ceiling, choice.facts.get("oversubscription_ratio")
+    if ceiling is None:
+        return result
+    below = replace(
+        ceiling,
+        bytes_per_s=ceiling.bytes_per_s / share,
+        formula=f"{ceiling.formula} / {share:g} = {gigabytes(ceiling.bytes_per_s / share)} GB/s ({share:g}:1)",
+        wire_bytes_per_s=ceiling.wire_bytes_per_s,
+    )
+    measured = result.measured_bytes_per_s or 0.0
+    args = {"ratio": f"{share:g}", "full": gigabytes(ceiling.bytes_per_s), "below": gigabytes(below.bytes_per_s)}
+    args |= {"measured": gigabytes(measured)}
+    note = Finding(
+        "EW-SCO-067",
+        "warning",
+        result.collective,
+        below.bytes_per_s,
+        measured,
+        "bytes_per_s",
+        args,
+        _lines(result.line),
+    )
+    if measured >= PASS_FROM_RATIO * below.bytes_per_s:
+        return replace(result, verdict="warn", findings=(*result.findings, note))
+    inner = replace(choice, ceiling=below, facts=choice.facts.without("oversubscription_ratio"))
+    judged = _judged(result, curve, inner, limits)
+    return replace(judged, findings=(*judged.findings, replace(note, severity="info")))
 
 
 def _verdict(result: Result, curve: Curve, choice: Choice, limits: Limits) -> Verdict:
@@ -212,9 +278,13 @@ def _rising(result: Result) -> Finding:
     return Finding("EW-SCO-008", "warning", result.collective, None, size, "bytes", args, _lines(result.line))
 
 
-def _no_ceiling(result: Result, facts: Facts) -> Finding:
+def _no_ceiling(result: Result, choice: Choice) -> Finding:
     """What is missing, and what the number would be of common servers."""
-    measured = result.measured_bytes_per_s or 0.0
+    facts, measured = choice.facts, result.measured_bytes_per_s or 0.0
+    if choice.spans_domains:
+        args = {"measured": gigabytes(measured), "gpus": result.gpus or "?", "gpu": facts.get("gpu")}
+        lines = _lines(result.line)
+        return Finding("EW-SCO-066", "warning", result.collective, None, measured, "bytes_per_s", args, lines)
     if not result.crosses_network:
         args = {"gpu": facts.get("gpu") or "", "options": ", ".join(result.missing)}
         code = "EW-SCO-009" if result.missing else "EW-SCO-013"

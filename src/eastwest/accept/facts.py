@@ -42,7 +42,8 @@ class Fact:
 @dataclass(frozen=True, slots=True)
 class Facts:
     """Values by name: collective, ranks, nodes, gpus_per_server, nics_per_server, nic_rate_bps, gpu,
-    pcie_bytes_per_s, algorithm, nvls, transport, mtu_bytes, link_type, target_bytes_per_s.
+    pcie_bytes_per_s, algorithm, nvls, transport, mtu_bytes, link_type, target_bytes_per_s,
+    oversubscription_ratio.
     """
 
     by_name: Mapping[str, Fact] = field(default_factory=dict)
@@ -63,6 +64,10 @@ class Facts:
         if value is None or (known and _STRENGTH[known.origin] >= _STRENGTH[origin]):
             return self
         return Facts({**self.by_name, name: Fact(value, origin, why)})
+
+    def without(self, name: str) -> Facts:
+        """These facts less one."""
+        return Facts({key: fact for key, fact in self.by_name.items() if key != name})
 
     def joined(self, other: Facts) -> Facts:
         """Both, the stronger origin winning."""
@@ -113,8 +118,10 @@ def _of_adapters(facts: Facts, found: Mapping[Any, int | None]) -> Facts:
     return facts.with_fact("nics_per_server", number, "assumed", f"line {line} lists {number} adapters")
 
 
-def facts_of_site(servers: Iterable[Any], source: str) -> Facts:
-    """Facts of a site's server groups (`spec.resolve.ServerFacts`); a value in which groups differ is left out."""
+def facts_of_site(servers: Iterable[Any], source: str, oversubscription_ratio: float = 1.0) -> Facts:
+    """Facts of a site's server groups (`spec.resolve.ServerFacts`), and the down:up ratio that its fabric accepts over
+    all tiers; a value in which groups differ is left out.
+    """
     groups = list(servers)
     names = {
         "gpus_per_server": "gpus",
@@ -127,4 +134,6 @@ def facts_of_site(servers: Iterable[Any], source: str) -> Facts:
         found = {getattr(group, attribute) for group in groups}
         if len(found) == 1:
             facts = facts.with_fact(name, found.pop(), "site", source)
+    if oversubscription_ratio > 1:
+        facts = facts.with_fact("oversubscription_ratio", oversubscription_ratio, "site", source)
     return facts

@@ -85,5 +85,10 @@ def nvls_bytes_per_s(scale_up: ScaleUp, n_ranks: int) -> float | None:
     """busbw of an NVLS all-reduce of n ranks: 2(n-1)/n x S over (S + S/n) / (link x efficiency); None without NVLS."""
     if scale_up.nvls_ratio is None or n_ranks < 2:
         return None
-    n = min(n_ranks, MOST_NVLS_RANKS)
+    n = nvls_ranks(n_ranks)
     return 2 * (n - 1) / (n + 1) * scale_up.ring_bytes_per_s * scale_up.nvls_ratio
+
+
+def nvls_ranks(n_ranks: int) -> int:
+    """The n that the law of NVLS is followed to."""
+    return min(n_ranks, MOST_NVLS_RANKS)

@@ -38,7 +38,7 @@ def judge_pair(run: Run, limits: Limits, source: str) -> tuple[Result, Facts]:
     row = point.row if point else next((row for row in run.rows if row.out.busbw_bytes_per_s), None)
     blank = Result(benchmark.test, "unknown", source, benchmark.tool, curve=curve)
     if row is None:
-        return blank, facts
+        return replace(blank, findings=(_no_row(run),)), facts
     is_loopback = benchmark.settings.get("loopback") == "yes"
     result = replace(
         blank,
@@ -169,7 +169,7 @@ def _latency(run: Run, source: str) -> Result:
     timed = sorted((row for row in run.rows if row.out.time_s), key=lambda row: row.size_bytes or 0)
     result = Result(run.benchmark.test, "unknown", source, run.benchmark.tool, nodes=2)
     if not timed:
-        return result
+        return replace(result, findings=(_no_row(run),))
     row = timed[0]
     average = row.out.time_s or 0.0
     is_loopback = run.benchmark.settings.get("loopback") == "yes"
@@ -190,6 +190,12 @@ def _latency(run: Run, source: str) -> Result:
     return replace(result, verdict="unknown" if is_loopback else result.verdict, findings=notes)
 
 
+def _no_row(run: Run) -> Finding:
+    """None of the rows has what the test measures."""
+    lines = tuple(row.line for row in run.rows[-1:])
+    return Finding("EW-SCO-071", "warning", run.benchmark.test, evidence=lines)
+
+
 def _tail(row: Row, subject: str) -> Iterator[Finding]:
     typical = row.statistics.get("typical")
     worst = row.statistics.get("p999") or row.statistics.get("max")
@@ -205,7 +211,9 @@ def judge_system(run: Run, limits: Limits, source: str) -> tuple[Result, Facts]:
     blank = Result(run.benchmark.test, "unknown", source, "gpcnet", facts.get("nodes"), facts.get("ranks"))
     notes = tuple(_impact(run))
     if row is None:
-        return replace(blank, findings=notes), facts
+        lines = tuple(row.line for row in run.rows if "BW" in row.name)[:1]
+        asked = Finding("EW-SCO-072", "warning", run.benchmark.test, args={"row": GPCNET_TEST}, evidence=lines)
+        return replace(blank, findings=(*notes, asked)), facts
     result = replace(
         blank, size_bytes=row.size_bytes, measured_bytes_per_s=row.out.busbw_bytes_per_s, line=row.line, findings=notes
     )

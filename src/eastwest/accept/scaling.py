@@ -13,6 +13,7 @@ from eastwest.finding import Finding
 
 FALL_RATIO = 0.9  # the largest count against the smallest: less is a fall
 FIRST_NODES = 3
+IN_DOUBT = ("EW-SCO-059", "EW-SCO-060", "EW-SCO-064")
 
 
 def judge_scaling(results: Sequence[Result]) -> tuple[tuple[Result, ...], Finding | None]:
@@ -55,6 +56,7 @@ def _series(results: Sequence[Result]) -> list[Result]:
         result
         for result in results
         if result.comparable and result.crosses_network and result.of_ceiling_ratio is not None
+        if not any(note.code in IN_DOUBT for note in result.findings)
         if (result.nodes or 0) >= FIRST_NODES and result.ceiling and result.ceiling.name in ("ring", "pcie")
     ]
     if len({result.collective for result in found}) != 1 or len({result.nodes for result in found}) < len(found):

@@ -11,9 +11,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from eastwest.accept.collective import judge_collective
+from eastwest.accept.doubts import (
+    given_for,
+    unread_of,
+    with_company,
+    with_contradictions,
+    with_several,
+    with_unread,
+)
 from eastwest.accept.facts import Facts, facts_of_text
 from eastwest.accept.instances import facts_of_name
-from eastwest.accept.jobs import independent_jobs
+from eastwest.accept.jobs import independent_jobs, is_repeated
 from eastwest.accept.pair import judge_pair, judge_system
 from eastwest.accept.results import Limits, Result, gigabytes, size_name, worst_verdict
 from eastwest.accept.runs import Run, runs_of
@@ -24,7 +32,7 @@ from eastwest.dialects.sniff import read
 from eastwest.finding import Finding, Verdict, sort_findings
 
 SCHEMA = "eastwest.score/1"
-NOT_MEASURED = ("EW-SCO-048", "EW-SCO-050", "EW-SCO-052", "EW-SCO-053", "EW-SCO-056")
+NOT_MEASURED = tuple(f"EW-SCO-0{number}" for number in (48, 50, 52, 53, 56, 61, 63, 69))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +81,11 @@ def score_texts(texts: Sequence[tuple[str, str]], facts: Facts, limits: Limits) 
     for source, text in texts:
         readings = read(text, source)
         hosts.update(dict.fromkeys(readings.hosts))
-        known = facts.joined(facts_of_text(readings)).joined(facts_of_name(source, readings))
-        for result, own, extra in _of_text(readings, known, limits, source):
+        for result, own, extra in _of_text(_Text(readings, facts, limits, source)):
             findings += extra
             if result:
                 results.append(result)
-                findings += _about_target(result, limits, known)
+                findings += _about_target(result, limits, own)
                 assumed.update(dict.fromkeys(own.assumed()))
     judged, fall = judge_scaling(results)
     findings += [finding for result in judged for finding in result.findings]
@@ -92,21 +99,59 @@ def _key(finding: Finding) -> tuple[object, ...]:
     return finding.code, finding.subject, finding.observed, finding.evidence
 
 
-def _of_text(
-    readings: Readings, facts: Facts, limits: Limits, source: str
-) -> Iterator[tuple[Result | None, Facts, list[Finding]]]:
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """One text as read, with what options and site `given` say of its system."""
+
+    readings: Readings
+    given: Facts
+    limits: Limits
+    source: str
+
+    @property
+    def told(self) -> Facts:
+        """What the text itself states."""
+        return facts_of_text(self.readings)
+
+    def known(self, given: Facts) -> Facts:
+        """All that is known, the given before the text."""
+        return given.joined(self.told).joined(facts_of_name(self.source, self.readings))
+
+
+def _of_text(text: _Text) -> Iterator[tuple[Result | None, Facts, list[Finding]]]:
     """The results of one text, each with its facts and further findings."""
-    alone = independent_jobs(readings.benchmarks, facts)
+    readings, source = text.readings, text.source
+    alone = independent_jobs(readings.benchmarks, text.given)
     if alone:
-        yield None, facts, [alone]
+        yield None, text.given, [alone]
         return
     if not readings.benchmarks:
         args = {"lines": len(readings.unknown)}
-        yield None, facts, [Finding("EW-SCO-050", "warning", source, args=args, evidence=readings.unknown[:2])]
+        yield None, text.given, [Finding("EW-SCO-050", "warning", source, args=args, evidence=readings.unknown[:2])]
     for benchmark in readings.benchmarks:
-        yield None, facts, list(_of_benchmark(benchmark, source))
-        for run in runs_of(as_nccl_rows(benchmark, _n_ranks(facts)), facts):
-            yield (*_judge(run, limits, source), [])
+        yield None, text.given, list(_of_benchmark(benchmark, source))
+        judged = [_of_run(text, benchmark, index) for index in range(len(_runs(text, benchmark, text.given)))]
+        results = with_several([result for result, _ in judged], benchmark)
+        for result, (_, own) in zip(results, judged, strict=True):
+            result = with_company(result, benchmark, readings.benchmarks)
+            yield with_unread(result, benchmark), own, []
+
+
+def _runs(text: _Text, benchmark: Benchmark, given: Facts) -> list[Run]:
+    """The runs of a benchmark by what is given; their number and order depend on its rows alone."""
+    facts = text.known(given)
+    return list(runs_of(as_nccl_rows(benchmark, _n_ranks(facts)), facts))
+
+
+def _of_run(text: _Text, benchmark: Benchmark, index: int) -> tuple[Result, Facts]:
+    """One run judged by what is given, and where the text contradicts that, by the text as well."""
+    run = _runs(text, benchmark, text.given)[index]
+    given, agreed = given_for(run, text.given, text.told)
+    result, own = _judge(_runs(text, benchmark, given)[index], text.limits, text.source)
+    if agreed is None:
+        return result, own
+    other, _ = _judge(_runs(text, benchmark, agreed)[index], text.limits, text.source)
+    return with_contradictions(result, other, run, given, text.told), own
 
 
 def _n_ranks(facts: Facts) -> int | None:
@@ -131,6 +176,8 @@ def _of_benchmark(benchmark: Benchmark, source: str) -> Iterator[Finding]:
         yield Finding("EW-SCO-051", "error", subject, 0, n_wrong or benchmark.out_of_bounds, "elements", args, lines)
     if benchmark.errors:
         yield from _broken(benchmark, subject)
+    elif not benchmark.rows and benchmark.unread:
+        yield from unread_of(benchmark)
     elif not benchmark.rows:
         if benchmark.average_bytes_per_s is not None:
             mean = gigabytes(benchmark.average_bytes_per_s)
@@ -141,6 +188,8 @@ def _of_benchmark(benchmark: Benchmark, source: str) -> Iterator[Finding]:
     if benchmark.is_below_own_minimum:
         average = gigabytes(benchmark.average_bytes_per_s or 0.0)
         yield Finding("EW-SCO-054", "warning", subject, args={"average": average}, evidence=benchmark.footer[-1:])
+    if benchmark.tool == "nccl-tests" and is_repeated(benchmark):
+        yield Finding("EW-SCO-062", "info", subject, args={"n": len(benchmark.banners)}, evidence=benchmark.banners[:2])
     yield from _cut(benchmark, subject)
 
 

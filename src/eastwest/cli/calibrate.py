@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from eastwest.cli.inputs import read_texts
-from eastwest.cli.options import Json, Lang, Language
+from eastwest.cli.options import Json, Lang, Language, check_algorithm
 from eastwest.cli.output import Answer, exit_code_of, note, run, text_width
 from eastwest.cli.score import Algorithm, Collective, Gpu, GpusPerServer, Nic, Nics, NicsPerServer, Nodes
 from eastwest.errors import UsageError
@@ -63,6 +63,7 @@ def _answer(
     from eastwest.report.formats.text_calibrate import calibrate_text
 
     _check_transport(options["transport"])
+    check_algorithm(words["algorithm"])
     if out is not None:
         _check_out(out)
     calibrated = calibrate_texts(read_texts(files), facts_of_options(options, words))
@@ -81,21 +82,24 @@ def _check_transport(transport: str | None) -> None:
 
 def _check_out(out: Path) -> None:
     """Refuse a place where nothing can be written, before the work is done, and a file that is no constants file."""
-    from eastwest.plan.own_constants.file import SCHEMA
+    from eastwest.plan.own_constants.file import is_written
 
     if out.is_dir() or not out.parent.is_dir():
         raise UsageError(f"--out {out}: name a file in a folder that exists")
-    if out.exists() and SCHEMA not in out.read_bytes()[:4096].decode("utf-8", errors="replace"):
+    if out.exists() and not is_written(out.read_bytes()):
         raise UsageError(
-            f"--out {out} is no file of constants; nothing of yours is overwritten", hint="name a new file"
+            f"--out {out} is no file of constants as `calibrate` wrote it",
+            hint="name a new file; nothing of yours is overwritten",
         )
 
 
 def _write(out: Path, calibrated: Any) -> None:
-    from eastwest.plan.own_constants.file import own_text
+    from eastwest.plan.own_constants.file import own_text, parse_own
 
+    text = own_text(calibrated.own)
+    parse_own(text.encode(), str(out))  # what cannot be read again is not written
     try:
-        out.write_text(own_text(calibrated.own), encoding="utf-8")
+        out.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
         raise UsageError(f"--out {out}: {error.strerror or error}") from error
     note(f"wrote {out}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from eastwest.cli.options import Json, Lang, Language
+from eastwest.cli.options import ConstantsFile, Json, Lang, Language, own_constants
 from eastwest.cli.output import Answer, colour_wanted, exit_code_of, note, run, text_width
 from eastwest.cli.why import last_plan_path
 
@@ -24,16 +24,22 @@ def plan(
     prices: Annotated[
         Path | None, typer.Option("--prices", help="YAML or CSV file of part, price and currency for the bill.")
     ] = None,
+    constants: ConstantsFile = None,
     out: Annotated[Path | None, typer.Option("--out", help="Folder for plan.json, report.html, cables.csv, …")] = None,
     json: Json = False,
     lang: Lang = Language.en,
 ) -> None:
     """Plan a cluster: traffic account, fabric, placement, policy, prediction, targets, findings, bill of materials."""
-    run("plan", json, lang.value, lambda: _answer(site, megatron_args, prices, out, lang.value))
+    run("plan", json, lang.value, lambda: _answer(site, megatron_args, prices, constants, out, lang.value))
 
 
 def _answer(
-    source: str, megatron_args: Path | None, prices: Path | None, out: Path | None, lang: Literal["en", "zh"]
+    source: str,
+    megatron_args: Path | None,
+    prices: Path | None,
+    constants: str | None,
+    out: Path | None,
+    lang: Literal["en", "zh"],
 ) -> Answer:
     from eastwest.plan.document import plan_document, plan_files
     from eastwest.plan.plan import make_plan
@@ -44,7 +50,8 @@ def _answer(
     if out is not None:
         check_folder(out)
     priced = load_prices(prices) if prices is not None else None
-    made = make_plan(load(source, megatron_args), priced)
+    own = own_constants(constants)
+    made = make_plan(load(source, megatron_args), priced, own)
     document = plan_document(made, lang)
     if out is not None:
         from eastwest.report.formats import html

@@ -184,11 +184,20 @@ def _prediction() -> Schema:
     return _object({**numbers, **more}, optional=tuple(more))
 
 
+def _constants() -> Schema:
+    part = _object(
+        {"from": {"enum": ["own", "shipped"]}, "values_read": WHOLE, "values": WHOLE},
+        optional=("values_read", "values"),
+    )
+    changed = {"type": "boolean"}
+    return _object({"source": _or_null(TEXT), "changed_by_hand": changed, "training": part, "collectives": part})
+
+
 def _predict() -> Schema:
     own = _prediction()["properties"]
     job = _object({"name": TEXT, "kind": TEXT, "gpus": WHOLE, "prediction": _prediction()})
     words = "what `eastwest predict --json` prints: the first job's prediction, then every job; SI base units"
-    return _document_of("predict", {**own, "jobs": _list_of(job)}, words)
+    return _document_of("predict", {**own, "constants": _constants(), "jobs": _list_of(job)}, words)
 
 
 def _plan() -> Schema:
@@ -196,6 +205,7 @@ def _plan() -> Schema:
         "ledger": _list_of(_ledger_row()),
         "fabric": _fabric(),
         "prediction": _prediction(),
+        "constants": _constants(),
         "targets": _list_of(_target()),
         "decisions": _list_of(_decision()),
         "bom": _list_of(_object({"part": TEXT, "description": TEXT, "quantity": NUMBER, "unit": TEXT})),

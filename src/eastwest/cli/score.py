@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from eastwest.cli.inputs import read_texts
-from eastwest.cli.options import Json, Lang, Language
+from eastwest.cli.options import Json, Lang, Language, check_algorithm
 from eastwest.cli.output import Answer, exit_code_of, run, text_width
-from eastwest.errors import UsageError
+from eastwest.errors import EastwestError, InputError, UsageError
 
 if TYPE_CHECKING:
     from eastwest.accept.facts import Facts
@@ -40,10 +41,15 @@ Mtu = Annotated[
 ]
 Target = Annotated[str | None, typer.Option("--target", help="Your own target, such as 90GB/s: below it is FAIL.")]
 TargetRatio = Annotated[float, typer.Option("--target-ratio", help="Share of the ceiling below which it is FAIL.")]
-PassRatio = Annotated[float, typer.Option("--pass-ratio", help="Share of the ceiling from which on it is PASS.")]
+PassRatio = Annotated[
+    float | None,
+    typer.Option("--pass-ratio", help="Share from which on it is PASS: 0.9, or --target-ratio where that is higher."),
+]
 SiteFile = Annotated[str | None, typer.Option("--site", help="Site file with the servers of the run.")]
 Out = Annotated[Path | None, typer.Option("--out", help="Folder for report.html with the curves, and score.json.")]
-Redact = Annotated[bool, typer.Option("--redact", help="Replace hosts, addresses and paths, for pasting in public.")]
+Redact = Annotated[
+    bool, typer.Option("--redact", help="Show of your lines only what is no name or address, for pasting in public.")
+]
 
 
 def score(
@@ -60,7 +66,7 @@ def score(
     mtu: Mtu = None,
     target: Target = None,
     target_ratio: TargetRatio = 0.7,
-    pass_ratio: PassRatio = 0.9,
+    pass_ratio: PassRatio = None,
     site: SiteFile = None,
     redact: Redact = False,
     out: Out = None,
@@ -77,14 +83,35 @@ def score(
     }
     words = {"nic": nic, "nics": nics, "gpu": gpu, "collective": collective, "algorithm": algorithm, "site": site}
     asked = (target, target_ratio, pass_ratio)
-    run("score", json, lang.value, lambda: _answer(files, options, words, asked, redact, out, lang.value))
+    names = (*files, *(name for name in (site, out and str(out)) if name)) if redact else ()
+    run(
+        "score",
+        json,
+        lang.value,
+        lambda: _without(names, lambda: _answer(files, options, words, asked, redact, out, lang.value)),
+    )
+
+
+def _without(names: tuple[str, ...], answer: Callable[[], Answer]) -> Answer:
+    """The answer, its errors without names and paths when `names` are to be hidden. Raises UsageError."""
+    if not names:
+        return answer()
+    from eastwest.accept.redaction import Redaction
+
+    try:
+        return answer()
+    except InputError as error:
+        raise UsageError("--site: the file has mistakes", hint="run without --redact to see them") from error
+    except EastwestError as error:
+        hidden = Redaction((), names)
+        raise UsageError(hidden.line(error.message), hint=hidden.line(error.hint)) from error
 
 
 def _answer(
     files: list[str],
     options: dict[str, Any],
     words: dict[str, str | None],
-    asked: tuple[str | None, float, float],
+    asked: tuple[str | None, float, float | None],
     redact: bool,
     out: Path | None,
     lang: Literal["en", "zh"],
@@ -99,13 +126,14 @@ def _answer(
 
         if redact:
             raise UsageError("--out and --redact: the page is not redacted", hint="give one of them")
-        check_page(out)
+        check_page(out, "score.json")
     scored = score_texts(read_texts(files), facts, limits)
-    document, text = scored.as_json(lang), text_of(scored, lang, text_width())
+    names = Redaction(scored.hosts, scored.sources)
+    shown = names.score(scored) if redact else scored
+    document, text = shown.as_json(lang), text_of(shown, lang, text_width())
     if out is not None:
         _write(out, scored, limits, document, lang)
     if redact:
-        names = Redaction(scored.hosts, scored.sources)
         document, text = {**names.document(document), "schema": document["schema"]}, names.text(text)
     return Answer(document, text, exit_code_of(scored.verdict))
 
@@ -136,6 +164,7 @@ def facts_of_options(options: dict[str, Any], words: dict[str, str | None]) -> F
         known["collective"] = named_collective(words["collective"])
         if not known["collective"]:
             raise UsageError(f"--collective: {words['collective']!r} is no collective of nccl-tests", hint="all_reduce")
+    check_algorithm(words["algorithm"])
     known["algorithm"] = words["algorithm"].lower() if words["algorithm"] else None
     known["pcie_bytes_per_s"] = _slot(options["pcie_generation"])
     facts = facts_of_flags(known)
@@ -143,7 +172,10 @@ def facts_of_options(options: dict[str, Any], words: dict[str, str | None]) -> F
         from eastwest.spec.load import load_site
         from eastwest.spec.resolve import servers_of
 
-        facts = facts.joined(facts_of_site(servers_of(load_site(words["site"]).site), words["site"]))
+        site = load_site(words["site"]).site
+        accepted = site.fabric.oversubscription
+        ratio = accepted.leaf * accepted.spine
+        facts = facts.joined(facts_of_site(servers_of(site), words["site"], ratio))
     return facts
 
 
@@ -193,14 +225,20 @@ def _slot(generation: int | None) -> float | None:
     return catalogue.get("pcie", str(generation)).x16_usable_bytes_per_s
 
 
-def _limits(target: str | None, target_ratio: float, pass_ratio: float) -> Limits:
+def _limits(target: str | None, target_ratio: float, pass_ratio: float | None) -> Limits:
     """Where FAIL ends and PASS begins. Raises UsageError."""
-    from eastwest.accept.results import Limits
+    from eastwest.accept.results import PASS_FROM_RATIO, Limits
 
-    for option, ratio in (("--target-ratio", target_ratio), ("--pass-ratio", pass_ratio)):
+    passes = max(PASS_FROM_RATIO, target_ratio) if pass_ratio is None else pass_ratio
+    for option, ratio in (("--target-ratio", target_ratio), ("--pass-ratio", passes)):
         if not math.isfinite(ratio) or ratio <= 0:
             raise UsageError(f"{option}: {ratio} is no share of a ceiling", hint="a number above 0, such as 0.9")
-    return Limits(target_ratio, pass_ratio, None if target is None else _bandwidth(target))
+    if passes < target_ratio:
+        raise UsageError(
+            f"--pass-ratio {passes:g} is below --target-ratio {target_ratio:g}: PASS would begin below FAIL's end",
+            hint="give both, the pass ratio at least as high as the target ratio",
+        )
+    return Limits(target_ratio, passes, None if target is None else _bandwidth(target))
 
 
 def _bandwidth(text: str) -> float:

@@ -59,7 +59,7 @@ def _answer(table: Table, file: str, constants: str | None, out: Path | None, la
     if out is not None:
         from eastwest.cli.pages import check_page
 
-        check_page(out)
+        check_page(out, "validate.json")
     validated, text = JUDGES[table](read_input(file), file, own, lang, text_width())
     document = validated.as_json(lang)
     if out is not None:

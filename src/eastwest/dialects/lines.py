@@ -18,6 +18,7 @@ LONGEST_QUOTED = 400  # characters of a line that evidence keeps
 _ESCAPES = re.compile(
     r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])|[\x00-\x08\x0e-\x1f\x7f\ufeff]"
 )
+_THIN = re.compile("(?<=\\d)[\u00a0\u202f\u2009](?=\\d{3}(?!\\d))")  # between the thousands of a number
 _DATE = r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(?:[.,]\d+)?(?:Z|[+-]\d{2}:?\d{2})?"
 _PREFIXES = tuple(
     re.compile(pattern)
@@ -31,21 +32,27 @@ _PREFIXES = tuple(
         r"[A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \S+ [\w./-]+(?:\[\d+\])?: ",  # syslog
         r"\s{0,6}\d{1,6}:\s?(?=[\s#A-Za-z\-*]|$)",  # srun --label
         r"\s*\d{1,6}\t(?=\s*[#\d])",  # cat -n
-        r"[\w.-]+\s+\|\s(?=\s*(?:#|\d))",  # docker compose
+        r"(?=\S*[A-Za-z])[\w.@/-]+\s*\|\s(?=\s*(?:#|\d))",  # docker compose, kubetail
+        r"[A-Za-z][\w.@/-]*:\s(?=\s*(?:#|\d+\s+\d+\s+[a-z]))",  # pdsh, clush: a host's name
+        r"\[[A-Za-z][^\]\s]{0,80}\]\s?(?=\s*(?:#|\d+\s+\d+\s+[a-z]))",  # a pod's or a job's name
         r"\s*>\s?(?=\s*(?:#|\d|-))",  # quoted mail
     )
 )
+_TIMED = re.compile(r"\d{2}:\d{2}:\d{2}|^\d+$|^>$")  # changes from line to line: a time, a line number, a quote mark
 _ENTITIES = {"&lt;": "<", "&gt;": ">", "&amp;": "&", "&nbsp;": " ", "\u00a0": " ", "\u3000": " "}
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line: `number` from 1, `text` cleaned, `raw` as found, `is_ended` whether a line end follows it."""
+    """One line: `number` from 1, `text` cleaned, `raw` as found, `is_ended` whether a line end follows it, `label` the
+    prefixes that came off, without those that are times.
+    """
 
     number: int
     text: str
     raw: str
     is_ended: bool = True
+    label: str = ""
 
     def evidence(self, source: str) -> Evidence:
         """The line as found, for a finding."""
@@ -67,27 +74,33 @@ def _lines(text: str) -> Iterator[Line]:
         is_last = number == len(parts)
         if is_last and not raw:
             return
-        yield Line(number, _clean(raw), raw, not is_last)
+        text, label = _clean(raw)
+        yield Line(number, text, raw, not is_last, label)
 
 
-def _clean(raw: str) -> str:
-    """The line without colours, entities and prefixes; what a progress bar wrote over is dropped."""
+def _clean(raw: str) -> tuple[str, str]:
+    """The line without colours, entities and prefixes, and the prefixes; what a progress bar wrote over is dropped."""
     line = _ESCAPES.sub("", raw).rstrip("\r").rpartition("\r")[2]
     if "&" in line or not line.isascii():
+        line = _THIN.sub("", line)
         for entity, letter in _ENTITIES.items():
             line = line.replace(entity, letter)
+    labels: list[str] = []
     for _ in range(MOST_PREFIXES):
         shorter = _without_prefix(line)
         if shorter is line:
             break
+        label = line[: len(line) - len(shorter)].strip()
+        labels += [] if _TIMED.search(label) else [label]
         line = shorter
-    return line.rstrip()
+    return line.rstrip(), " ".join(labels)
 
 
 def _without_prefix(line: str) -> str:
     """The line without its first prefix; the same object when it has none."""
     head = line[:1]
-    if not head or (head == " " and ":" not in line[:14] and "\t" not in line and ">" not in line[:8]) or head == "#":
+    may_begin = ":" in line[:14] or "\t" in line or ">" in line[:8]
+    if not head or (head == " " and not may_begin) or head == "#":
         return line
     for prefix in _PREFIXES:
         found = prefix.match(line)

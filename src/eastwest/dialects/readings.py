@@ -72,6 +72,17 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class Unread:
+    """A line that holds a row or a figure that cannot be read: `size_bytes` of the row (None for a sentence),
+    `is_nonsense` whether its columns are whole and hold what no run prints (nan, a negative time).
+    """
+
+    size_bytes: int | None
+    line: Evidence
+    is_nonsense: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Rank:
     """One process of a job: `device` number on its host, `bus` its PCI address, `gpu` the name as printed."""
 
@@ -91,7 +102,8 @@ class Benchmark:
     `tool` nccl-tests, perftest, osu, gpcnet or prose; `test` the collective or test ("" when the text does not say),
     `candidates` the collectives that the columns leave open; `banners` the lines that open a job (two of them: two
     jobs), `settings` what the banner says, by name; `out_of_bounds` and `average_bytes_per_s` from the footer; `errors`
-    lines that say that it broke off; `cut` what of it is missing (head, tail, rows, columns).
+    lines that say that it broke off; `cut` what of it is missing (head, tail, rows, columns); `unread` rows and figures
+    that cannot be read.
     """
 
     tool: str
@@ -108,6 +120,7 @@ class Benchmark:
     errors: tuple[Evidence, ...] = ()
     cut: tuple[str, ...] = ()
     footer: tuple[Evidence, ...] = ()
+    unread: tuple[Unread, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

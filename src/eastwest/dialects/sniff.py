@@ -6,9 +6,11 @@ tool's format understood is read once more as sentences.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from eastwest.dialects.bench import READERS, prose
 from eastwest.dialects.nccl import job
-from eastwest.dialects.readings import Readings
+from eastwest.dialects.readings import Benchmark, Readings
 
 
 def formats_of(text: str) -> tuple[str, ...]:
@@ -28,6 +30,10 @@ def read(text: str, source: str = "-") -> Readings:
         joined = joined.joined(readings) if joined else readings
     if job.detect(text):
         joined = joined.joined(job.read(text, source)) if joined else job.read(text, source)
+    if joined and not any(map(_is_begun, joined.benchmarks)) and prose.detect(text):
+        said = prose.read(text, source)  # a tool's name in a sentence is no run of it
+        if any(benchmark.rows or benchmark.unread for benchmark in said.benchmarks):
+            return replace(joined, benchmarks=()).joined(said)
     rest = _rest(text, joined)
     if not prose.detect(rest):
         return joined or _nothing(text, source)
@@ -37,6 +43,12 @@ def read(text: str, source: str = "-") -> Readings:
     if any(benchmark.rows for benchmark in joined.benchmarks):
         said = Readings(settings=said.settings, understood=said.understood)
     return joined.joined(said)
+
+
+def _is_begun(benchmark: Benchmark) -> bool:
+    """Whether a benchmark shows more than its name: its banner, a row, its end or an error."""
+    parts = (benchmark.rows, benchmark.banners, benchmark.ranks, benchmark.errors, benchmark.footer, benchmark.unread)
+    return any(parts)
 
 
 def _rest(text: str, readings: Readings | None) -> str:

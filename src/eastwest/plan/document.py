@@ -53,6 +53,7 @@ def plan_document(plan: Plan, lang: str = "en") -> dict[str, Any]:
         "fabric": plan.fabric.as_json() | _fabric_facts(plan.fabric),
         "policy": plan.policy.as_json(),
         "prediction": first,
+        "constants": plan.constants.as_json(),
         "assumed": _assumed(plan),
         "targets": plan.targets.as_json(),
         "decisions": [decision.as_json() for decision in plan.decisions],

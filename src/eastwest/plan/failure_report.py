@@ -14,6 +14,7 @@ from eastwest.fabric.tables import Fabric
 from eastwest.finding import Finding, Severity
 from eastwest.plan.failure_rates import HPN, SWITCH_RATE, TOR_SHARE_PER_MONTH
 from eastwest.plan.failures import REPAIR_S, RESTART_S, Failure, JobCost, cost_failures, stops_per_month
+from eastwest.plan.own_constants.file import OwnConstants
 from eastwest.plan.spares import Spare, decide_spares, spare_stocks
 from eastwest.spec.qos import LoadBalancing
 from eastwest.spec.resolve import ServerFacts
@@ -48,11 +49,12 @@ def report_failures(
     placement: Placement,
     ledger: Ledger,
     balancing: LoadBalancing,
+    own: OwnConstants | None = None,
 ) -> FailureReport:
     """The failures of a placed and judged fabric under the plan's load balancing; no rows when cables found no port:
     the loss of one part of a fabric that cannot be built means nothing.
     """
-    rows = () if _lacks_cables(fabric) else cost_failures(site, server, fabric, placement, ledger, balancing)
+    rows = () if _lacks_cables(fabric) else cost_failures(site, server, fabric, placement, ledger, balancing, own)
     spares = spare_stocks(fabric, server)
     decisions = (*_events(rows), *_stops(rows, ledger), *decide_spares(spares))
     findings = (*_single_points(rows), *_whole_servers(rows), *_costly(rows), *_spares_short(site, spares))

@@ -45,6 +45,7 @@ from eastwest.fabric.placement import Placement
 from eastwest.fabric.routing import Ints
 from eastwest.fabric.tables import Fabric
 from eastwest.plan.failure_rates import OPTIC_FAULTS, FailureRate, rate_of
+from eastwest.plan.own_constants.file import OwnConstants
 from eastwest.plan.predict import JobModel, bottlenecks, duration_s, model_of
 from eastwest.spec.qos import LoadBalancing
 from eastwest.spec.resolve import ServerFacts
@@ -173,6 +174,7 @@ class _Case:
     placement: Placement
     balancing: LoadBalancing
     network: Network
+    own: OwnConstants | None = None
 
 
 def cost_failures(
@@ -182,12 +184,13 @@ def cost_failures(
     placement: Placement,
     ledger: Ledger,
     balancing: LoadBalancing,
+    own: OwnConstants | None = None,
 ) -> tuple[Failure, ...]:
     """Every class of parts of the fabric with what its failure costs, kind by kind from the server upward.
 
     Each job is judged by the member of the class that carries most of its own traffic: the worst case of the class.
     """
-    case = _Case(site, server, fabric, placement, balancing, Network(fabric))
+    case = _Case(site, server, fabric, placement, balancing, Network(fabric), own)
     sound = after(case.network, None)
     views = [_view(case, job, sound) for job in ledger.jobs]
     classes = switch_classes(fabric)
@@ -219,7 +222,7 @@ def _view(case: _Case, job: JobLedger, sound: After) -> _View:
     traffic = {row.traffic: traffic_of(network, job.grid, gpus, row) for row in rows}
     spreads = {name: spread_of(network, network.table, moves) for name, moves in traffic.items()}
     times = {name: row_times(network, sound, moves, spreads[name]) for name, moves in traffic.items()}
-    model = model_of(case.site, case.server, case.fabric, case.placement, job)
+    model = model_of(case.site, case.server, case.fabric, case.placement, job, case.own)
     found = model.found
     if case.fabric.tiers == 0:
         times = {name: RowTimes(own.network_s, own.network_s, False) for name, own in found.items()}

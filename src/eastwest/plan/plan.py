@@ -19,6 +19,7 @@ from eastwest.plan.bom import BomRow, bill_of_materials, with_power
 from eastwest.plan.failure_report import FailureReport, report_failures
 from eastwest.plan.goals import derive_targets
 from eastwest.plan.growth_report import GrowthReport, report_growth
+from eastwest.plan.own_constants.file import AS_SHIPPED, OwnConstants
 from eastwest.plan.predict import Prediction, predict
 from eastwest.plan.price_book import apply_prices, book_of, judge_prices
 from eastwest.plan.prices import PriceFile
@@ -54,6 +55,7 @@ class Plan:
     failures: FailureReport
     decisions: tuple[Decision, ...]
     findings: tuple[Finding, ...]
+    constants: OwnConstants = AS_SHIPPED
 
     @property
     def verdict(self) -> Verdict:
@@ -73,15 +75,17 @@ class _Reasoned(Protocol):
         """What does not hold."""
 
 
-def make_plan(loaded: LoadedSite | Site, prices: PriceFile | None = None) -> Plan:
-    """The plan of a site; `prices` are put into its bill of materials.
+def make_plan(
+    loaded: LoadedSite | Site, prices: PriceFile | None = None, constants: OwnConstants | None = None
+) -> Plan:
+    """The plan of a site; `prices` are put into its bill of materials, `constants` replace those of the package.
 
     Raises InputError when the wishes contradict each other so that nothing can be built, when a file that the site
     names cannot be read, or when a price is given for a part that nobody knows; a design that can be built but is bad
     comes back as a plan with findings. Deterministic: the same site gives the same plan.
     """
     try:
-        return _make_plan(loaded, prices)
+        return _make_plan(loaded, prices, constants or AS_SHIPPED)
     except InputError as error:
         if not isinstance(loaded, LoadedSite):
             raise
@@ -89,7 +93,7 @@ def make_plan(loaded: LoadedSite | Site, prices: PriceFile | None = None) -> Pla
         raise InputError(quoted) from error
 
 
-def _make_plan(loaded: LoadedSite | Site, prices: PriceFile | None) -> Plan:
+def _make_plan(loaded: LoadedSite | Site, prices: PriceFile | None, own: OwnConstants) -> Plan:
     site = loaded.site if isinstance(loaded, LoadedSite) else loaded
     source = loaded.source if isinstance(loaded, LoadedSite) else "site"
     server = resolve_server(site.servers[0])
@@ -99,13 +103,13 @@ def _make_plan(loaded: LoadedSite | Site, prices: PriceFile | None) -> Plan:
     fabric = growth.fabric
     placement = place(fabric, ledger)
     policy = derive(site, fabric, ledger)
-    predictions = tuple(predict(site, server, fabric, placement, job) for job in ledger.jobs)
+    predictions = tuple(predict(site, server, fabric, placement, job, own) for job in ledger.jobs)
     targets = derive_targets(site, server, fabric, policy)
     side = side_networks(site, fabric, ledger)
     bom = _priced((*bill_of_materials(site, server, fabric), *map(with_power, side.bom)), prices)
     bill = bill_totals(site, fabric, bom)
-    advice = advise(Case(site, server, ledger, fabric, placement, policy, predictions, bill))
-    failures = report_failures(site, server, fabric, placement, ledger, policy.load_balancing)
+    advice = advise(Case(site, server, ledger, fabric, placement, policy, predictions, bill, own))
+    failures = report_failures(site, server, fabric, placement, ledger, policy.load_balancing, own)
     parts: tuple[_Reasoned, ...] = (fabric, growth, placement, policy, side, failures, advice)
     findings = [*ledger_findings, *(finding for part in parts for finding in part.findings)]
     findings += judge_prices(bom, prices) if prices else ()
@@ -127,6 +131,7 @@ def _make_plan(loaded: LoadedSite | Site, prices: PriceFile | None) -> Plan:
         failures=failures,
         decisions=(*ledger_decisions, *(decision for part in parts for decision in part.decisions)),
         findings=sort_findings(findings),
+        constants=own,
     )
 
 

@@ -15,7 +15,7 @@ from eastwest.fabric.bottleneck import Bottleneck
 from eastwest.fabric.placement import Placement
 from eastwest.fabric.tables import Fabric
 from eastwest.plan.network_factors import bottlenecks, factors_of
-from eastwest.plan.own_constants.file import OwnConstants
+from eastwest.plan.own_constants.file import AS_SHIPPED, OwnConstants
 from eastwest.plan.prediction import Interval, Prediction, RowTime
 from eastwest.plan.prediction_limits import (
     assumed_of_serving,
@@ -46,6 +46,7 @@ class JobModel:
     job: JobLedger
     found: Mapping[str, Bottleneck]
     part: TrainingModel | ServingModel
+    own: OwnConstants = AS_SHIPPED
 
 
 def model_of(
@@ -57,11 +58,11 @@ def model_of(
     own: OwnConstants | None = None,
 ) -> JobModel:
     """The model of one job where it is placed; `own` constants replace those of the package."""
-    found, own = bottlenecks(fabric, placement, job), own or OwnConstants()
+    found, own = bottlenecks(fabric, placement, job), own or AS_SHIPPED
     if job.kind == "training":
-        return JobModel(site, server, fabric, job, found, training_model(site, server, job, found, own.step))
+        return JobModel(site, server, fabric, job, found, training_model(site, server, job, found, own.step), own)
     serving = serving_model(site, server, job, own.step, own.collectives)
-    return JobModel(site, server, fabric, job, found, serving)
+    return JobModel(site, server, fabric, job, found, serving, own)
 
 
 def predict(
@@ -109,7 +110,7 @@ def _training(model: JobModel, part: TrainingModel) -> Prediction:
         time_to_first_token_s=None,
         time_per_token_s=None,
         rows=part.rows(found, step),
-        assumed=assumed_of_training(part),
+        assumed=(*model.own.words, *assumed_of_training(part)),
         invalid=(
             *invalid_of_network(model.site, model.fabric, job, found),
             *invalid_of_training(part, mfu, step.step_s),
@@ -154,7 +155,7 @@ def _serving(model: JobModel, part: ServingModel) -> Prediction:
         time_to_first_token_s=first_s,
         time_per_token_s=token_s,
         rows=tuple(time for _, time in serving.rows),
-        assumed=assumed_of_serving(job, model.server),
+        assumed=(*model.own.words, *assumed_of_serving(job, model.server)),
         invalid=(*invalid_of_network(model.site, model.fabric, job, model.found), NO_SERVING_RUN),
         terms_s={
             "prefill": serving.prefill_s,

@@ -12,7 +12,7 @@ from eastwest.fabric.placement import place
 from eastwest.fabric.topology import build
 from eastwest.finding import Finding, Verdict, sort_findings, verdict_of
 from eastwest.plan.advice.serving import capacity_findings
-from eastwest.plan.own_constants.file import OwnConstants
+from eastwest.plan.own_constants.file import AS_SHIPPED, OwnConstants
 from eastwest.plan.plan import UNREADABLE, quote
 from eastwest.plan.predict import Prediction, predict
 from eastwest.spec.load import LoadedSite
@@ -32,6 +32,7 @@ class SitePrediction:
     jobs: tuple[JobLedger, ...]
     predictions: tuple[Prediction, ...]
     findings: tuple[Finding, ...]
+    constants: OwnConstants = AS_SHIPPED
 
     @property
     def verdict(self) -> Verdict:
@@ -54,6 +55,7 @@ class SitePrediction:
             "findings": [finding.as_json(lang) for finding in self.findings],
             "version": eastwest.__version__,
             "site": {"name": self.name, "source": self.source},
+            "constants": self.constants.as_json(),
             **own,
             "jobs": [
                 {"name": job.name, "kind": job.kind, "gpus": job.gpus, "prediction": found.as_json()}
@@ -86,4 +88,5 @@ def predict_site(loaded: LoadedSite, own: OwnConstants | None = None) -> SitePre
         jobs=ledger.jobs,
         predictions=made,
         findings=sort_findings([quote(finding, loaded) for finding in found]),
+        constants=own or AS_SHIPPED,
     )

@@ -8,7 +8,8 @@ from eastwest.fabric.bottleneck import Bottleneck
 from eastwest.fabric.tables import Fabric
 from eastwest.plan.network_factors import nic_bps
 from eastwest.plan.training_model import TrainingModel
-from eastwest.simulate.analytic.assumptions import assume, program_of
+from eastwest.simulate.analytic.assumptions import assume
+from eastwest.simulate.analytic.programs import program_of
 from eastwest.spec.resolve import ServerFacts
 from eastwest.spec.site import Site
 from eastwest.units import format_rate, format_time

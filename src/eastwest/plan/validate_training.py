@@ -39,7 +39,7 @@ RULES = {
     "ranking": "tables: rows of one section with the same params_b, gpus and global_batch, at least 3; Spearman of all "
     "their times, and of ranks inside tables",
     "scaling": "tokens/s of a GPU over those of the smallest run with the same source, model, hardware and layout",
-    "scored": "judged rows that their own table does not call suspect",
+    "scored": "judged rows that neither their own table nor the reader finds suspect",
 }
 
 

@@ -76,7 +76,7 @@ def _check(folder: Path, target: Path, names: set[str]) -> None:
             f"--out {folder} is not empty and holds no {MARK}",
             hint="name a new folder, or one that an earlier plan wrote; nothing of yours is overwritten",
         )
-    listed = _files_in(target)
+    listed = files_in(target)
     written = set(listed) or names or inside
     foreign = sorted(inside - written - {LIST})
     if foreign:
@@ -85,7 +85,9 @@ def _check(folder: Path, target: Path, names: set[str]) -> None:
             + (f", and {len(foreign) - 1} more such files" if foreign[1:] else ""),
             hint="move it elsewhere, or name another folder; nothing of yours is overwritten",
         )
-    changed = [name for name, digest in listed.items() if name in inside and digest not in ("", _digest(target / name))]
+    changed = [
+        name for name, digest in listed.items() if name in inside and digest not in ("", digest_of(target / name))
+    ]
     if changed:
         raise UsageError(
             f"--out {folder} holds {changed[0]}, which was changed after the plan wrote it"
@@ -104,8 +106,8 @@ def _target_of(folder: Path) -> Path:
     return target
 
 
-def _files_in(folder: Path) -> dict[str, str]:
-    """The files that the plan in this folder consists of, by its own list, and the SHA-256 of each as written, empty
+def files_in(folder: Path) -> dict[str, str]:
+    """The files that we wrote into this folder, by its own list, and the SHA-256 of each as written, empty
     where the list has none; nothing without a list.
     """
     try:
@@ -116,7 +118,7 @@ def _files_in(folder: Path) -> dict[str, str]:
     return {match["name"]: match["digest"] or "" for match in found if match}
 
 
-def _digest(path: Path) -> str:
+def digest_of(path: Path) -> str:
     """SHA-256 of a file; of a link that leads nowhere, nothing that a list could hold."""
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()
@@ -124,9 +126,9 @@ def _digest(path: Path) -> str:
         return "unreadable"
 
 
-def _listing(folder: Path, names: Iterable[str]) -> str:
-    """The list of a plan's files as they were written."""
-    return "".join(f"{_digest(folder / name)}  {name}\n" for name in names)
+def listing(folder: Path, names: Iterable[str]) -> str:
+    """The list of files as they were written."""
+    return "".join(f"{digest_of(folder / name)}  {name}\n" for name in names)
 
 
 def _cannot_write(place: Path, error: Exception) -> str:
@@ -149,7 +151,7 @@ def write_folder(folder: Path, files: Mapping[str, str]) -> None:
                 held.callback(shutil.rmtree, fresh, ignore_errors=True)
                 held.enter_context(_turn_at(fresh))  # says that somebody still writes it
             _fill(fresh, files)
-            _fill(fresh, {LIST: _listing(fresh, files)})
+            _fill(fresh, {LIST: listing(fresh, files)})
             with _turn_at(target.parent):
                 _check(folder, target, set(files))
                 _swap(fresh, target)

@@ -167,3 +167,75 @@ def test_an_ellipsis_says_what_was_left_out() -> None:
 def test_other_text_is_not_taken(text: str) -> None:
     assert not detect(text)
     assert read(text).benchmarks == ()
+
+
+def reshaped(shape: str) -> str:
+    rows = [row.split() for row in samples.rows(sizes=FIVE)]
+    grouped = [[f"{int(word):,}" if index < 2 else word for index, word in enumerate(row)] for row in rows]
+    lines = {
+        "markdown": ["| " + " | ".join(row) + " |" for row in rows],
+        "csv": [",".join(row) for row in rows],
+        "thousands": ["  ".join(row) for row in grouped],
+        "thousands behind hard blanks": ["\u00a0\u00a0".join(row) for row in grouped],
+        "thin blanks": ["  ".join(word.replace(",", "\u202f") for word in row) for row in grouped],
+        "no last column": [" ".join(row[:8]) for row in rows],
+        "host": [f"gpu-7.example: {' '.join(row)}" for row in rows],
+    }
+    return "\n".join(lines[shape]) + "\n"
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        "markdown",
+        "csv",
+        "thousands",
+        "thousands behind hard blanks",
+        "thin blanks",
+        "no last column",
+        "host",
+    ],
+)
+def test_pastes_of_any_shape_have_the_same_rows(shape: str) -> None:
+    plain = only("\n".join(samples.rows(sizes=FIVE)) + "\n")
+    run = only(reshaped(shape))
+    assert [(row.size_bytes, row.out.time_s, row.out.busbw_bytes_per_s) for row in run.rows] == [
+        (row.size_bytes, row.out.time_s, row.out.busbw_bytes_per_s) for row in plain.rows
+    ]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "is_nonsense"), [("nan", True), ("-369.51", True), ("0", True), ("NCCL INFO x", False)]
+)
+def test_a_row_that_cannot_be_read_is_kept_as_such(wrong: str, is_nonsense: bool) -> None:
+    *rows, last = samples.rows(sizes=FIVE)
+    words = last.split()
+    words[5 if wrong == "0" else 7] = wrong
+    run = only("\n".join([*rows, " ".join(words[:9])]) + "\n")
+    assert len(run.rows) == len(FIVE) - 1
+    assert [(unread.size_bytes, unread.is_nonsense) for unread in run.unread] == [(FIVE[-1], is_nonsense)]
+
+
+@pytest.mark.parametrize("collective", ["alltoall", "all_gather", "reduce_scatter"])
+@pytest.mark.parametrize("ranks", [256, 1024])
+@pytest.mark.parametrize("part_sized", [True, False])
+def test_a_name_is_believed_with_many_ranks(collective: str, ranks: int, part_sized: bool) -> None:
+    """(n-1)/n is nearly 1: neither a broadcast nor, reduced, an all-reduce of two ranks."""
+    rows = samples.rows(collective=collective, ranks=ranks, sizes=(2**30, 2**33))
+    if not part_sized:
+        rows = [
+            row.replace(f" {2**size // 4 // ranks} ", f" {2**size // 4} ")
+            for row, size in zip(rows, (30, 33), strict=True)
+        ]
+    run = only(f"./build/{collective}_perf -b 8 -e 8G\n" + "\n".join(rows) + "\n")
+    assert run.test == named_collective(collective)
+
+
+def test_labelled_jobs_are_read_apart() -> None:
+    one = samples.nccl_tests(hosts=["a", "b"], busbw=190.0, sizes=FIVE).splitlines()
+    other = samples.nccl_tests(hosts=["c", "d"], busbw=90.0, sizes=FIVE).splitlines()
+    pairs = zip(one, other, strict=True)
+    text = "".join(f"jobA: {left}\njobB: {right}\n" for left, right in pairs)
+    runs = read(text).benchmarks
+    assert [{rank.host for rank in run.ranks} for run in runs] == [{"a", "b"}, {"c", "d"}]
+    assert [len(run.rows) for run in runs] == [len(FIVE)] * 2

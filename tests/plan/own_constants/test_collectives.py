@@ -1,5 +1,7 @@
 """Own curves of collectives: the class that was measured moves, no other; few points move no latency."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -41,10 +43,19 @@ def test_few_points_move_shares_only():
 
 
 def test_a_left_out_source_is_predicted_from_three_on():
-    two = shrink([measured(NODE, 1.1, source=name) for name in "ab"])
+    machines = [replace(NODE, collective=name) for name in ("all_reduce", "all_gather", "reduce_scatter")]
+    curves = [measured(machine, 1.1, source=machine.collective) for machine in machines]
+    two = shrink(curves[:2])
     assert all(np.isnan(found).all() for found in two.left_out_ratios)
-    three = shrink([measured(NODE, 1.1, source=name) for name in "abc"])
+    three = shrink(curves)
+    assert three.groups == ("all_reduce", "all_gather", "reduce_scatter")
     assert [float(np.median(found)) for found in three.left_out_ratios] == pytest.approx([1.0] * 3, abs=0.05)
+
+
+def test_sources_that_ran_the_same_do_not_vouch_for_each_other():
+    own = shrink([measured(NODE, 1.1, SIZES[index:], source=name) for index, name in enumerate("abc")])
+    assert set(own.groups) == {"a"}
+    assert all(np.isnan(found).all() for found in own.left_out_ratios)
 
 
 def test_no_run_is_refused():

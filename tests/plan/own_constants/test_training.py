@@ -4,8 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from eastwest.plan.own_constants.training import LEAST_ROWS, groups_of, shrink
+from eastwest.plan.own_constants.training import LEAST_ROWS, groups_of, joined_groups, shrink
 from eastwest.simulate.analytic.step import step_seconds
 from eastwest.simulate.analytic.step_constants_file import shipped_constants
 from tests.simulate.analytic.training_runs import gpt_run, llama_run
@@ -62,6 +64,24 @@ def test_groups_are_sources_then_shapes_then_rows():
     assert len(set(groups_of(runs_of(9)))) == 3
     own = shrink(runs[:2], step_seconds(runs[:2], shipped_constants()), shipped_constants())
     assert np.isnan(own.left_out_ratios).all()
+
+
+def test_runs_with_the_same_inputs_free_no_constant_and_share_a_group():
+    runs = [replace(llama_run(), id=f"own-{index}", source=f"source {index % 4}") for index in range(12)]
+    own = shrink(runs, step_seconds(runs, shipped_constants()) * 1.1, shipped_constants())
+    assert own.moved == (LEVEL,)
+    assert own.level_only == {("h100-sxm5-80gb", "16"): 1}
+    assert len(set(own.groups)) == 1
+    assert np.isnan(own.left_out_ratios).all()
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcde"), st.integers(0, 4)), min_size=1, max_size=12))
+def test_joined_groups_part_only_runs_that_share_neither_name_nor_inputs(pairs):
+    groups = joined_groups([name for name, _ in pairs], [inputs for _, inputs in pairs])
+    for one, (name, inputs) in zip(groups, pairs, strict=True):
+        for other, (name_2, inputs_2) in zip(groups, pairs, strict=True):
+            if name == name_2 or inputs == inputs_2:
+                assert one == other
 
 
 @pytest.mark.parametrize("seconds", [[], [1.0], [0.0, 1.0], [np.nan, 1.0]])

@@ -6,7 +6,7 @@ from eastwest.finding import Finding
 from eastwest.plan.validation.architectures import architecture_of, causal_flops
 from eastwest.plan.validation.cases import cases_of
 from eastwest.plan.validation.hybrid_models import NANO, SUPER, equivalent
-from eastwest.plan.validation.reasons import Skip
+from eastwest.plan.validation.reasons import Doubt, Skip
 from eastwest.plan.validation.sources import source_key
 from eastwest.plan.validation.training_table import read_rows
 from eastwest.workload.model import count_params
@@ -65,6 +65,10 @@ def test_a_source_is_the_repository_or_paper(source, release, key):
     [
         ({"task": "LoRA Performance"}, Skip.other_task),
         ({"task": "SFT"}, Skip.other_task),
+        ({"task": "QLoRA"}, Skip.other_task),
+        ({"model": "Llama2-70B LoRA"}, Skip.other_task),
+        ({"model": "Llama2-70B-qlora_nf4"}, Skip.other_task),
+        ({"id": "llama2_70b_lora_8gpus"}, Skip.other_task),
         ({"kind": "calibration_table"}, Skip.calibration_table),
         ({"kind": "simulation"}, Skip.not_measured),
         ({"kind": "derived"}, Skip.not_measured),
@@ -101,6 +105,39 @@ def test_every_reason_has_a_sentence_in_both_languages(reason):
 def test_a_published_claim_is_scored_and_a_suspect_row_is_read_with_its_reason():
     assert one_case(kind="published_claim").run is not None
     assert one_case(suspect="half of its neighbour").suspect == "half of its neighbour"
+
+
+@pytest.mark.parametrize(
+    ("changes", "doubt"),
+    [
+        ({}, None),
+        ({"global_batch": 7}, Doubt.uneven_batch),  # on 16 / 2 / 2 = 4 replicas
+        ({"global_batch": 1538}, None),  # published batches are rounded: 385 x 4 = 1540
+        ({"measured": {"mfu_pct": 140}}, Doubt.beyond_peak),
+        ({"measured": {"iter_time_s": 1e-6}}, Doubt.beyond_peak),
+        ({"arch": {**ARCH, "heads": 7}}, Doubt.layout_of_another_model),
+        ({"arch": {**ARCH, "heads": 8, "kv_heads": 3}}, Doubt.layout_of_another_model),
+        ({"ep": 7}, Doubt.layout_of_another_model),
+        ({"tp": 1, "pp": 16}, Doubt.layout_of_another_model),
+    ],
+)
+def test_what_cannot_be_is_predicted_and_doubted(changes, doubt):
+    case = one_case(**changes)
+    assert case.doubt is doubt
+    assert case.is_suspect is (doubt is not None)
+    assert case.run is not None
+
+
+def test_an_id_is_scored_once():
+    doubts = [case.doubt for case in cases_of(read_rows(table(changed(), changed(), changed(id="other")), "t.yaml"))]
+    assert doubts == [None, Doubt.repeated_id, None]
+
+
+@pytest.mark.parametrize("doubt", list(Doubt))
+def test_every_doubt_has_a_sentence_in_both_languages(doubt):
+    finding = Finding(str(doubt), "info", "row 7")
+    assert "row 7" in finding.sentence()
+    assert "row 7" in finding.sentence("zh") != finding.sentence()
 
 
 def test_batches_are_derived_from_what_a_replica_does():
@@ -152,6 +189,14 @@ def test_racks_join_72_gpus_and_the_power_cap_is_kept():
         ({"sharding": "FSDP2 x8"}, {"zero": 3, "shard": 8}),
         ({"sharding": "ZeRO-1 (DeepSpeed)"}, {"zero": 1}),
         ({"fsdp": 4}, {"zero": 3, "shard": 4}),
+        ({"sharding": "FULL_SHARD"}, {"zero": 3, "reshard": True}),
+        ({"sharding": "fully sharded data parallel"}, {"zero": 3, "reshard": None, "shard": None}),
+        ({"sharding": "HSDP"}, {"zero": 3, "shard": 8}),
+        ({"sharding": "HSDP x64"}, {"zero": 3, "shard": 64}),
+        ({"sharding": "HYBRID_SHARD", "params_b": 70}, {"zero": 3, "shard": 32}),
+        ({"sharding": "ZeRO stage 3"}, {"zero": 3}),
+        ({"sharding": "distributed optimizer"}, {"zero": 1}),
+        ({"schedule": "DualPipe"}, {"schedule": "zero_bubble", "overlap_ep": True, "framework": "hai-llm"}),
         ({"schedule": "interleaved 1F1B where PP>1", "vp": 3}, {"schedule": "interleaved", "virtual_stages": 3}),
         ({"schedule": "1F1B or interleaved"}, {"schedule": None}),
         ({"schedule": "zero-bubble"}, {"schedule": "zero_bubble"}),
@@ -162,6 +207,14 @@ def test_racks_join_72_gpus_and_the_power_cap_is_kept():
         ({"mixed_precision_mode": "PURE"}, {"gradient_bytes": 2.0}),
         ({"activation_recompute": "selective op"}, {"recompute": "selective"}),
         ({"source": "github:pytorch/torchtitan@1:x"}, {"framework": "torchtitan"}),
+        ({"framework": "GPT-NeoX"}, {"framework": "gpt-neox"}),
+        ({"framework": "Hugging Face Accelerate"}, {"framework": "fsdp"}),
+        ({"framework": "in-house"}, {"framework": "in-house"}),
+        ({"source": "arXiv:2304.01373 Table 5"}, {"framework": "gpt-neox"}),
+        ({"source": "MLPerf Training v4.0"}, {"framework": "nemo"}),
+        ({"mixed_precision_mode": "PURE", "sharding": "FSDP"}, {"framework": "llm-foundry"}),
+        ({"sharding": "ZeRO-1 (DeepSpeed)"}, {"framework": "deepspeed"}),
+        ({"model": "OPT-175B"}, {"framework": "fairscale"}),
         ({"activation_recompute": None}, {"recompute": None}),
     ],
 )

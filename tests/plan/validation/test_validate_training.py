@@ -11,14 +11,15 @@ from eastwest.cli.main import app
 from eastwest.plan.validate_training import validate_training
 from eastwest.plan.validation.reasons import Skip
 from eastwest.report.formats.text_training import training_text
-from tests.plan.validation.rows import changed, nothing_assumed, table, toy, toy_seconds
+from tests.plan.validation.rows import ARCH, changed, nothing_assumed, table, toy, toy_seconds
 
+EXPERTS = {**ARCH, "moe_experts": 16, "moe_topk": 2, "moe_ffn": 512}
 ROWS = (
     changed(id="good"),
     changed(id="doubted", suspect="twice its neighbour"),
     changed(id="tuned", task="LoRA"),
     changed(id="unknown", gpu="TPU v4", colour="red"),
-    changed(id="mixture", ep=4, warning="printed twice"),
+    changed(id="mixture", ep=4, arch=EXPERTS, warning="printed twice"),
 )
 
 
@@ -50,6 +51,15 @@ def test_suspect_rows_are_predicted_listed_and_not_scored():
     assert document["summary"]["dense-a100"]["judged"] == 2
     assert document["summary"]["dense-a100"]["scored"] == 1
     assert [f["code"] for f in document["findings"] if f["subject"] == "doubted"] == ["EW-VAL-031"]
+
+
+def test_a_row_that_cannot_be_is_listed_with_its_reason():
+    row = validated(changed(id="odd", global_batch=7)).as_json()["rows"][0]
+    assert (row["scored"], row["suspect"]) == (
+        False,
+        "odd is suspect and not scored: its replicas cannot share out the batch",
+    )
+    assert row["abs_error_ratio"] is not None
 
 
 def test_a_missed_target_warns_and_a_met_one_does_not():

@@ -3,26 +3,10 @@
 import pytest
 
 from eastwest.errors import UsageError
-from eastwest.simulate.analytic.assumptions import FLASH_1, FLASH_2, FLASH_3, UNFUSED, assume, program_of, rates_of
+from eastwest.simulate.analytic.assumptions import assume, rates_of
+from eastwest.simulate.analytic.programs import UNFUSED
 from eastwest.simulate.analytic.training_run import GpuRates
 from tests.simulate.analytic.training_runs import gpt_run, llama_run, sparse_run
-
-
-@pytest.mark.parametrize(
-    ("framework", "architecture", "kernel", "zero", "overlaps"),
-    [
-        ("Megatron-LM", "ampere", UNFUSED, 0, False),
-        ("megatron_lm", "hopper", FLASH_3, 1, True),
-        ("llm-foundry", "hopper", FLASH_1, 3, True),
-        ("nanotron", "hopper", FLASH_2, 1, False),
-        ("megatron-deepspeed", "ampere", UNFUSED, 1, False),
-        (None, "ampere", FLASH_2, 1, True),
-        ("something new", "blackwell", FLASH_3, 1, True),
-    ],
-)
-def test_a_framework_brings_its_defaults(framework, architecture, kernel, zero, overlaps):
-    program = program_of(framework, architecture)[1]
-    assert (program.kernel, program.zero, program.overlap_dp) == (kernel, zero, overlaps)
 
 
 def test_what_the_run_says_is_not_assumed():
@@ -45,6 +29,15 @@ def test_every_choice_is_said():
     assert all(text.startswith("assumed: ") for text in texts)
     for word in ("framework", "micro-batch", "NIC", "recompute", "ZeRO"):
         assert any(word in text for text in texts), word
+
+
+def test_early_programs_recompute_what_would_not_fit():
+    # 70e9 parameters over 32 GPUs and 5 B of 2048 x 2048 scores of 64 / 8 heads in 48 layers: more than 80 GB
+    early = gpt_run(recompute=None, framework=None)
+    assert assume(early).kernel == UNFUSED
+    assert assume(early).recompute == "none"
+    assert assume(gpt_run(recompute=None, framework=None, micro_batch=8)).recompute == "full"
+    assert assume(gpt_run(recompute=None, framework=None, micro_batch=8, precision="bf16")).recompute == "none"
 
 
 def test_one_server_needs_no_network_assumption():

@@ -45,11 +45,21 @@ def test_ranks_of_different_servers_own_one_nic_each():
     assert seconds[0] == pytest.approx(8e9 * 31 / 32 / seen.network_rate[0])
 
 
-def test_latency_grows_with_the_servers_of_a_ring():
+def test_latency_grows_as_a_rings_and_then_as_a_trees():
+    # 2 servers: a ring of 2 steps; 16 and 1,024: trees of 2 log2(16) = 8 and 2 log2(1024) = 20
     constants = StepConstants({"network_step": 1e-5, "scale_up_step": 1e-15})
     table, seen = _seen(gpt_run(), constants)
-    times = [ring_s(table, seen, 0 * ONE, ranks * ONE, ONE)[0] for ranks in (16, 128)]
-    assert times[1] == pytest.approx(8 * times[0])
+    times = [ring_s(table, seen, 0 * ONE, ranks * ONE, ONE)[0] for ranks in (16, 128, 8192)]
+    assert times == pytest.approx([2e-5, 8e-5, 20e-5])
+
+
+@pytest.mark.parametrize(("size", "waits"), [(8e12, 1), (0.0, 50)])
+def test_the_latency_of_a_piece_hides_behind_the_bytes_of_the_one_before(size, waits):
+    # large pieces show the latency of one, empty ones that of all
+    constants = StepConstants({"network_step": 1e-5, "scale_up_step": 1e-15})
+    table, seen = _seen(gpt_run(), constants)
+    whole = ring_s(table, seen, size * ONE, 128 * ONE, ONE, 50)[0]
+    assert whole - size * 127 / 128 / (8 * seen.network_rate[0]) == pytest.approx(waits * 8e-5)
 
 
 def test_tensor_parallel_bytes_of_a_layer():

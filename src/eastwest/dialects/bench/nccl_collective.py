@@ -17,7 +17,8 @@ from eastwest.dialects.readings import Row, Side
 LEAST_PRINTED_BYTES_PER_S = 1e9  # below 1 GB/s two printed digits say nothing about a ratio
 PRINTED_STEP_BYTES_PER_S = 0.005e9  # half of the last digit of a bandwidth
 TIME_STEP_RATIO = 5e-5  # half of the last of four digits of a time
-RATIO_STEP = 0.012  # what rounding leaves of busbw / algbw
+RATIO_STEP = 0.012  # what rounding leaves of busbw / algbw at 1 GB/s
+LEAST_RATIO_STEP = 3e-4  # and at any bandwidth
 
 _NAMES = (
     ("reduce_scatter", r"reduce[-_ ]?scatter"),
@@ -72,20 +73,60 @@ def _ratio(row: Row, side: Side) -> float | None:
 
 
 def candidates_of(found: Sequence[Found]) -> tuple[str, ...]:
-    """The collectives that the columns allow; () when nothing is measured at 1 GB/s or more."""
-    factor = factor_of(each.row for each in found)
+    """The collectives that the columns allow; () when nothing is measured at 1 GB/s or more.
+
+    (n-1)/n comes near 1 with many ranks: what rounding hides of the distance is left open, and the count of a rank
+    (1/n of the size) tells.
+    """
+    factor, step = factor_of(each.row for each in found), _step(found)
     if factor is None:
         return _by_redop(found)
-    is_reduced = any(each.redop not in ("", "none") for each in found)
+    is_reduced, is_shared = _is_reduced(found), _is_shared(found)
     is_rooted = any(each.root is not None and each.root >= 0 for each in found)
     if factor > 1 + RATIO_STEP:
         return _OF_FACTOR["two"]
-    if factor < 1 - RATIO_STEP / 2:
+    if is_shared or factor < 1 - step:
         return _OF_FACTOR["part reduced" if is_reduced else "part"]
     if is_reduced:
         # 2(n-1)/n is 1 for two ranks.
         return ("reduce",) if is_rooted else ("all_reduce", "reduce")
     return _OF_FACTOR["one rooted" if is_rooted else "one"]
+
+
+def is_possible(name: str, found: Sequence[Found]) -> bool:
+    """Whether the columns allow the collective that a command line or a file's name gives: it is believed unless busbw
+    over algbw, or the column of the reduction, rules it out.
+    """
+    redops = {each.redop for each in found} - {""}
+    is_reducing = name in ("all_reduce", "reduce_scatter", "reduce")
+    if (is_reducing and redops == {"none"}) or (not is_reducing and redops - {"none"}):
+        return False
+    factor = factor_of(each.row for each in found)
+    if factor is None:
+        return True
+    if name == "all_reduce":
+        return factor > 1 - RATIO_STEP
+    if name in (*_OF_FACTOR["part"], *_OF_FACTOR["part reduced"]):
+        return factor < 1 + RATIO_STEP
+    return abs(factor - 1) <= RATIO_STEP
+
+
+def _step(found: Sequence[Found]) -> float:
+    """How far busbw over algbw may be from the exact ratio: half of the last digits, at the middle bandwidth."""
+    levels = [level for each in found if (level := each.row.out.busbw_bytes_per_s or 0.0) >= LEAST_PRINTED_BYTES_PER_S]
+    if not levels:
+        return RATIO_STEP / 2
+    return min(RATIO_STEP / 2, max(LEAST_RATIO_STEP, PRINTED_STEP_BYTES_PER_S / median(levels) + TIME_STEP_RATIO))
+
+
+def _is_reduced(found: Sequence[Found]) -> bool:
+    return any(each.redop not in ("", "none") for each in found)
+
+
+def _is_shared(found: Sequence[Found]) -> bool:
+    """Whether a rank holds 1/n of the size in every row."""
+    held = [n for each in found if each.row.size_bytes and (n := _holders(each.row)) is not None]
+    return bool(held) and min(held) > 1
 
 
 def _by_redop(found: Sequence[Found]) -> tuple[str, ...]:

@@ -39,10 +39,15 @@ ELEMENT_BYTES = {
 }
 REDUCTIONS = frozenset({"sum", "prod", "max", "min", "avg", "mulsum", "all", "none"})
 BLOCK_COLUMNS = 4  # time, algbw, busbw, #wrong or error
+SHORT_COLUMNS = 3  # the same without the last, as people copy it
 MOST_RANKS = 1_000_000  # more GPUs than any job has
 PRINT_STEP = 0.0051  # GB/s: half of the last printed digit, and the sum's rounding
 TIME_STEP_RATIO = 0.012  # time is printed with 4 to 5 digits, least as 1.34
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?$|-?nan$|inf$")
+_NONSENSE = re.compile(r"-?(?:\d[\d.]*(?:e[+-]?\d+)?|nan(?:\(\w*\))?|inf(?:inity)?|-+|n/a)$", re.IGNORECASE)
+_TYPES = "|".join(sorted(ELEMENT_BYTES, key=len, reverse=True))
+_CSV = re.compile(rf"[,;]\s*\"?(?:{_TYPES})\"?\s*[,;]")
+_GROUPED = re.compile(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?$")  # 1,048,576
 _WHOLE = re.compile(r"\d{1,18}$")
 
 
@@ -58,10 +63,45 @@ class Found:
     is_cut: bool
 
 
+def words_of(text: str) -> list[str]:
+    """The words of a row: of a Markdown table, of comma-separated values, with separators of thousands taken out.
+
+    >>> words_of("| 1,048,576 | 262,144 | float |"), words_of("1048576,262144,float,sum")
+    (['1048576', '262144', 'float'], ['1048576', '262144', 'float', 'sum'])
+    """
+    if "|" in text:
+        text = text.replace("|", " ")
+    if "," not in text and ";" not in text:
+        return text.split()
+    if _CSV.search(text):
+        return re.sub(r"[,;\"]", " ", text).split()
+    return [word.replace(",", "") if _GROUPED.match(word) else word for word in text.split()]
+
+
+def row_size(line: Line) -> int | None:
+    """The size of a line that begins as a row does, whatever follows; None for any other line."""
+    words = words_of(line.text)
+    at = row_start(words)
+    if at is None:
+        return None
+    size, count = int(words[at]), int(words[at + 1])
+    return size if size and _sizes_agree(size, count * ELEMENT_BYTES[words[at + 2]]) else None
+
+
+def is_nonsense(line: Line) -> bool:
+    """Whether the columns of a row are all there and hold what no run prints: nan, a negative or an impossible value.
+    A row that another line broke is none.
+    """
+    words = words_of(line.text)
+    at = row_start(words)
+    rest = [word for word in words[(at or 0) + 3 :] if word not in REDUCTIONS]
+    return at is not None and len(rest) >= SHORT_COLUMNS and all(_NONSENSE.match(word) for word in rest)
+
+
 def find_row(line: Line, source: str, has_node_column: bool = False) -> Found | None:
     """The row in a line, or None when it holds none that can be trusted."""
-    words = line.text.split()
-    at = _start(words)
+    words = words_of(line.text)
+    at = row_start(words)
     if at is None:
         return None
     size, count, element = int(words[at]), int(words[at + 1]), ELEMENT_BYTES[words[at + 2]]
@@ -69,7 +109,7 @@ def find_row(line: Line, source: str, has_node_column: bool = False) -> Found | 
         return None
     rest = words[at + 3 :]
     redop = rest.pop(0) if rest and rest[0] in REDUCTIONS else ""
-    root, blocks, is_cut = _blocks(rest, size)
+    root, blocks, is_cut = _blocks(rest, size, line.is_ended)
     if not blocks:
         return None
     ends_in_block = (len(rest) - (root is not None)) % BLOCK_COLUMNS == 0
@@ -88,7 +128,7 @@ def find_row(line: Line, source: str, has_node_column: bool = False) -> Found | 
     return Found(row, redop, root, is_cut)
 
 
-def _start(words: Sequence[str]) -> int | None:
+def row_start(words: Sequence[str]) -> int | None:
     """Where size, count and type stand in the words of a line."""
     for at in range(len(words) - 2):
         if words[at + 2] in ELEMENT_BYTES and _WHOLE.match(words[at]) and _WHOLE.match(words[at + 1]):
@@ -103,17 +143,21 @@ def _sizes_agree(size: int, counted: int) -> bool:
     return size % counted == 0 and size // counted <= MOST_RANKS
 
 
-def _blocks(words: Sequence[str], size: int) -> tuple[int | None, list[Side], bool]:
+def _blocks(words: Sequence[str], size: int, is_ended: bool) -> tuple[int | None, list[Side], bool]:
     """Root, the whole blocks that agree with the size, and whether one is missing. With and without the root column
-    both are tried: a time printed as a whole number looks like a root.
+    both are tried: a time printed as a whole number looks like a root. Blocks of three columns, without the last one,
+    count in a line that is not cut.
     """
-    for has_root in _root_guesses(words):
-        root = int(words[0]) if has_root else None
-        rest = words[1:] if has_root else words
-        blocks = [_block(rest[at : at + BLOCK_COLUMNS], size) for at in range(0, len(rest), BLOCK_COLUMNS)][:2]
-        whole = [block for block in blocks if block is not None]
-        if whole and blocks[0] is not None:
-            return root, whole, len(whole) < len(blocks) or len(rest) < 2 * BLOCK_COLUMNS
+    for columns in (BLOCK_COLUMNS, SHORT_COLUMNS) if is_ended else (BLOCK_COLUMNS,):
+        for has_root in _root_guesses(words):
+            rest = words[1:] if has_root else words
+            if columns == SHORT_COLUMNS and len(rest) not in (SHORT_COLUMNS, 2 * SHORT_COLUMNS):
+                continue
+            blocks = [_block(rest[at : at + columns], size, columns) for at in range(0, len(rest), columns)][:2]
+            whole = [block for block in blocks if block is not None]
+            if whole and blocks[0] is not None:
+                is_cut = len(whole) < len(blocks) or len(rest) < 2 * columns
+                return int(words[0]) if has_root else None, whole, is_cut
     return None, [], False
 
 
@@ -124,16 +168,17 @@ def _root_guesses(words: Sequence[str]) -> tuple[bool, ...]:
     return (True, False) if len(words) % BLOCK_COLUMNS == 1 or words[0] == "-1" else (False, True)
 
 
-def _block(words: Sequence[str], size: int) -> Side | None:
-    """Time, algbw, busbw and wrong of four words; None when they are not such four or contradict each other."""
-    if len(words) < BLOCK_COLUMNS or not all(_NUMBER.match(word) for word in words[:3]):
+def _block(words: Sequence[str], size: int, columns: int) -> Side | None:
+    """Time, algbw, busbw and wrong of four words, or of three; None when they are not such or contradict each other."""
+    if len(words) < columns or not all(_NUMBER.match(word) for word in words[:3]):
         return None
-    if not (_NUMBER.match(words[3]) or words[3] == "N/A"):
+    last = words[3] if columns > SHORT_COLUMNS else "N/A"
+    if not (_NUMBER.match(last) or last == "N/A"):
         return None
     time_us, algbw, busbw = (float(word) for word in words[:3])
     if not (time_us > 0 and algbw >= 0 and busbw >= 0) or not _rates_agree(size, time_us, algbw, busbw):
         return None
-    return Side(time_us / US_PER_S, algbw * GIGA, busbw * GIGA, _wrong(words[3]))
+    return Side(time_us / US_PER_S, algbw * GIGA, busbw * GIGA, _wrong(last))
 
 
 def _rates_agree(size: int, time_us: float, algbw: float, busbw: float) -> bool:

@@ -16,10 +16,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from eastwest.dialects.bench.nccl_collective import candidates_of, named_collective
-from eastwest.dialects.bench.nccl_rows import Found, find_row
+from eastwest.dialects.bench.nccl_collective import candidates_of, is_possible, named_collective
+from eastwest.dialects.bench.nccl_rows import Found, find_row, is_nonsense, row_size
 from eastwest.dialects.lines import Line, lines_of
-from eastwest.dialects.readings import Benchmark, Rank, Readings, Row
+from eastwest.dialects.readings import Benchmark, Rank, Readings, Row, Unread
 from eastwest.finding import Evidence
 from eastwest.units import GIGA
 
@@ -35,6 +35,7 @@ _TABLE_NOISE = re.compile(
 _WRONG = re.compile(r"#?\s*Out of bounds values\s*:\s*(\d+)\s*(OK|FAILED)?")
 _AVERAGE = re.compile(r"#?\s*Avg bus bandwidth\s*:\s*(\d+(?:\.\d+)?)\s*(?:GB/s)?\s*(OK|FAILED)?")
 _VERSION = re.compile(r"#?\s*(?:nccl|rccl)-tests:?\s+[Vv]ersion:?\s*(\S+)")
+_REDUCED = re.compile(r"Reducing maxBytes to (\d+)")
 _STARTS = re.compile(r"#?\s*Collective test (starting|concluded):\s*(\S*)")
 _DIED = re.compile(
     r"Test (?:NCCL|CUDA|HIP|MPI) failure|\.\. .*Test failure|Test failure common\.c|MPI_ABORT was invoked"
@@ -58,6 +59,7 @@ class _Run:
     settings: dict[str, str] = field(default_factory=dict)
     ranks: list[Rank] = field(default_factory=list)
     found: list[Found] = field(default_factory=list)
+    unread: list[Unread] = field(default_factory=list)
     footer: list[Evidence] = field(default_factory=list)
     errors: list[Evidence] = field(default_factory=list)
     cut: list[str] = field(default_factory=list)
@@ -76,25 +78,39 @@ class _Run:
     @property
     def is_empty(self) -> bool:
         """Whether nothing of a run was seen."""
-        return not (self.banners or self.ranks or self.found or self.footer or self.errors)
+        return not (self.banners or self.ranks or self.found or self.unread or self.footer or self.errors)
 
 
 def read(text: str, source: str = "-") -> Readings:
-    """Every run of a text, with the lines that were not understood."""
-    reader = _Reader(source)
+    """Every run of a text, with the lines that were not understood. Jobs that a launcher or collector labelled line by
+    line are read each on its own.
+    """
     lines = lines_of(text)
+    readers = _readers(lines, source)
     for line in lines:
+        reader = readers.get(line.label) or readers[""]
         reader.take(line)
-    runs = [run for run in reader.runs if not run.is_empty]
+        named = reader.named_next or reader.run.named
+        if named and reader is readers[""]:
+            for label in readers.keys() - {""}:
+                readers[label].named_next = named
+    runs = [run for reader in readers.values() for run in reader.runs if not run.is_empty]
     if runs and lines and not lines[-1].is_ended and not runs[-1].footer:
         runs[-1].cut.append("tail")
     hosts = tuple(dict.fromkeys(rank.host for run in runs for rank in run.ranks))
     return Readings(
         benchmarks=tuple(_benchmark(run, source) for run in runs),
         hosts=hosts,
-        unknown=tuple(reader.unknown),
-        understood=frozenset(reader.understood),
+        unknown=tuple(line for reader in readers.values() for line in reader.unknown),
+        understood=frozenset().union(*(reader.understood for reader in readers.values())),
     )
+
+
+def _readers(lines: tuple[Line, ...], source: str) -> dict[str, _Reader]:
+    """One reader, and one for each label when several labels begin a job."""
+    labels = dict.fromkeys(line.label for line in lines if "nThread" in line.text and _BANNER.search(line.text))
+    readers = {label: _Reader(source) for label in labels} if len(labels) > 1 else {}
+    return {"": _Reader(source), **readers}
 
 
 class _Reader:
@@ -105,7 +121,7 @@ class _Reader:
         self.runs = [_Run()]
         self.unknown: list[Evidence] = []
         self.understood: set[int] = set()
-        self._named_next = ""
+        self.named_next = ""
 
     @property
     def run(self) -> _Run:
@@ -125,16 +141,24 @@ class _Reader:
     def _next_run(self) -> None:
         if self.run.is_over:
             self.runs.append(_Run())
-        if self._named_next:
-            self.run.named, self._named_next = self._named_next, ""
+        if self.named_next:
+            self.run.named, self.named_next = self.named_next, ""
 
     def _row(self, line: Line) -> bool:
         found = find_row(line, self.source, self.run.has_node_column)
         if found is None:
-            return False
+            return self._unread(line)
         if self.run.footer:
             self._next_run()
         self.run.found.append(found)
+        return True
+
+    def _unread(self, line: Line) -> bool:
+        """A line that begins as a row and cannot be believed."""
+        size = row_size(line) if line.is_ended else None
+        if size is None:
+            return False
+        self.run.unread.append(Unread(size, line.evidence(self.source), is_nonsense(line)))
         return True
 
     def _banner(self, line: Line) -> bool:
@@ -185,10 +209,13 @@ class _Reader:
     def _words(self, line: Line) -> bool:
         """Names, versions, errors, and lines that carry nothing."""
         starts, version = _STARTS.search(line.text), _VERSION.search(line.text)
-        if _DIED.search(line.text):
+        reduced = _REDUCED.search(line.text)
+        if reduced:
+            self.run.settings["maxBytes"] = reduced[1]
+        elif _DIED.search(line.text):
             self.run.errors.append(line.evidence(self.source))
         elif starts and starts[1] == "starting":
-            self._named_next = named_collective(starts[2])
+            self.named_next = named_collective(starts[2])
             if not self.run.is_over:
                 self._next_run()
         elif version:
@@ -210,7 +237,7 @@ class _Reader:
         """The command line that was typed, which names the collective."""
         named = named_collective(line.text)
         if named:
-            self._named_next = named
+            self.named_next = named
             if not self.run.is_over:
                 self._next_run()
         return bool(named)
@@ -220,7 +247,7 @@ def _benchmark(run: _Run, source: str) -> Benchmark:
     rows = tuple(found.row for found in run.found)
     named = run.named or named_collective(source)
     candidates = candidates_of(run.found)
-    test = named if named in candidates or not candidates else (candidates[0] if len(candidates) == 1 else "")
+    test = named if named and is_possible(named, run.found) else (candidates[0] if len(candidates) == 1 else "")
     return Benchmark(
         tool="nccl-tests",
         test=test,
@@ -236,7 +263,14 @@ def _benchmark(run: _Run, source: str) -> Benchmark:
         errors=tuple(run.errors),
         cut=_cut(run, rows),
         footer=tuple(run.footer),
+        unread=_unread(run, rows),
     )
+
+
+def _unread(run: _Run, rows: tuple[Row, ...]) -> tuple[Unread, ...]:
+    """Rows that cannot be read, without those whose size another line gives."""
+    read_sizes = {row.size_bytes for row in rows}
+    return tuple(unread for unread in run.unread if unread.is_nonsense or unread.size_bytes not in read_sizes)
 
 
 def _cut(run: _Run, rows: tuple[Row, ...]) -> tuple[str, ...]:

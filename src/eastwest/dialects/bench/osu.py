@@ -19,9 +19,9 @@ import re
 from dataclasses import dataclass, field
 
 from eastwest.dialects.lines import Line, lines_of
-from eastwest.dialects.readings import Benchmark, BenchmarkKind, Readings, Row, Side
+from eastwest.dialects.readings import Benchmark, BenchmarkKind, Readings, Row, Side, Unread
 from eastwest.finding import Evidence
-from eastwest.units import MEGA, US_PER_S
+from eastwest.units import BITS_PER_BYTE, GIBI, GIGA, MEBI, MEGA, US_PER_S
 
 TESTS: dict[str, tuple[str, BenchmarkKind]] = {
     "latency": ("osu_latency", "pair"),
@@ -41,7 +41,9 @@ TESTS: dict[str, tuple[str, BenchmarkKind]] = {
     "scatter latency": ("scatter", "collective"),
 }
 _TITLE = re.compile(r"#?\s*OSU (?:MPI|NCCL|RCCL|UPC\+*|OPENSHMEM|XCCL)?(?:-\w+)?\s*(.+?)\s+Test\b\s*(v[\d.]+)?")
-_HEADER = re.compile(r"#?\s*Size\s+(.*(?:\(MB/s\)|\(us\)|Latency).*)")
+_HEADER = re.compile(r"#?\s*Size\s+(.*(?:\([A-Za-z]+(?:/s)?\)|Latency).*)")
+_UNIT = re.compile(r"\(([A-Za-z]+(?:/s)?)\)")
+_BYTES_PER_S = {"MB/s": MEGA, "GB/s": GIGA, "MiB/s": MEBI, "GiB/s": GIBI, "Gb/s": GIGA / BITS_PER_BYTE}
 _ROW = re.compile(r"\s*(\d{1,15})((?:\s+\d+(?:\.\d+)?){1,8})(?:\s+(Pass|Fail))?\s*$")
 _NOISE = re.compile(r"#?\s*(?:Datatype:.*|Send Buffer on.*|\[ pairs:.*|Warning.*)$")
 
@@ -59,7 +61,9 @@ class _Run:
     settings: dict[str, str]
     rows: list[Row] = field(default_factory=list)
     failed: list[Evidence] = field(default_factory=list)
-    is_bandwidth: bool = False
+    bytes_per_s: float | None = None  # of one printed unit; None for a test of time
+    is_open: bool = False  # a unit that is not known
+    unread: list[Unread] = field(default_factory=list)
 
 
 def read(text: str, source: str = "-") -> Readings:
@@ -83,13 +87,16 @@ def _take(line: Line, source: str, runs: list[_Run]) -> bool:
     title = _TITLE.search(line.text)
     if title and title[1].lower() in TESTS:
         test, kind = TESTS[title[1].lower()]
-        runs.append(_Run(test, kind, line.evidence(source), {"version": title[2] or ""}))
+        is_open = test in ("osu_bw", "osu_bibw", "osu_mbw_mr")  # until a header tells the unit
+        runs.append(_Run(test, kind, line.evidence(source), {"version": title[2] or ""}, is_open=is_open))
         return True
     if not runs:
         return False
     header = _HEADER.match(line.text)
     if header:
-        runs[-1].is_bandwidth = "MB/s" in header[1]
+        unit = _UNIT.search(header[1])
+        runs[-1].bytes_per_s = _BYTES_PER_S.get(unit[1]) if unit else None
+        runs[-1].is_open = unit is not None and unit[1] not in ("us", *_BYTES_PER_S)
         return True
     return _row(line, source, runs[-1]) or bool(_NOISE.match(line.text))
 
@@ -102,13 +109,16 @@ def _row(line: Line, source: str, run: _Run) -> bool:
     evidence = line.evidence(source)
     if found[3] == "Fail":
         run.failed.append(evidence)
-    if run.is_bandwidth:
-        side = Side(busbw_bytes_per_s=values[0] * MEGA)
+    if run.is_open:
+        run.unread.append(Unread(int(found[1]), evidence, is_nonsense=False))
+        return True
+    if run.bytes_per_s:
+        side = Side(busbw_bytes_per_s=values[0] * run.bytes_per_s)
     elif values[0] > 0:
         side = Side(time_s=values[0] / US_PER_S)
     else:
         return False
-    names = () if run.is_bandwidth else ("min", "max")
+    names = () if run.bytes_per_s else ("min", "max")
     statistics = {name: value / US_PER_S for name, value in zip(names, values[1:], strict=False)}
     run.rows.append(Row(int(found[1]), side, evidence, statistics=statistics))
     return True
@@ -125,4 +135,5 @@ def _benchmark(run: _Run, cut: tuple[str, ...]) -> Benchmark:
         out_of_bounds=len(run.failed) or None,
         footer=tuple(run.failed),
         cut=cut,
+        unread=tuple(run.unread),
     )

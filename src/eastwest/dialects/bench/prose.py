@@ -6,60 +6,70 @@
 >>> sorted((setting.name, setting.value) for setting in said.settings)
 [('nic rate', '100000000000'), ('nics', '8'), ('transport', 'RoCE')]
 
-A number counts only with its unit, or behind the word busbw or algbw, which nccl-tests prints in GB/s. Sizes are those
-of nccl-tests: M is 2**20.
+`prose_figures` says what counts as a figure. Sizes are those of nccl-tests: M is 2**20.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from eastwest.dialects.bench.nccl_collective import named_collective
+from eastwest.dialects.bench.prose_figures import Figure, factor_of_unit, figures_of, number_of
 from eastwest.dialects.lines import Line, lines_of
-from eastwest.dialects.readings import Benchmark, Readings, Row, Setting, Side
+from eastwest.dialects.readings import Benchmark, BenchmarkKind, Readings, Row, Setting, Side, Unread
 from eastwest.finding import Evidence
-from eastwest.units import BITS_PER_BYTE, GIBI, GIGA, KIBI, MEBI
+from eastwest.units import GIGA
 
 MOST_LINES = 200  # of text that no reader knows: a longer one is a log, not a sentence
 LONGEST_LINE = 1000
 LARGEST_COUNT = 100_000  # servers or GPUs
 
-_NUM = r"(\d{1,6}(?:\.\d{1,4})?)"
-_RATE_UNIT = r"(GB/s|GBps|GByte/s|Gb/s|Gbps|Gbit/s|gbps)"
+_NUM = r"(?<![\w.,\-−–])(\d+(?:[.,]\d+)*)(?!\d)"
+_UNIT = r"(?:\s*([GMT]i?[Bb](?:yte|it)?s?(?:/s(?:ec)?|ps)|gbps))?(?![A-Za-z])"
+_G = r"G(?:b/s|bps|bit/s|bE|b|E)?(?![A-Za-z/])"
 _NICS = re.compile(
-    r"\b(\d{1,3})\s*[x×*X]\s*(\d{2,4})\s*G(?:b/s|bps|bE|E|bit/s)?\b(?!B)(?!\s*(?:switch|port|uplink|spine|leaf))"
+    rf"\b(\d{{1,3}})\s*[x×*X]\s*(\d{{2,4}})\s*{_G}(?!\s*(?:switch|port|uplink|spine|leaf))"
+    rf"|(\d{{1,3}})\s*(?:张|块|个|片)\s*(\d{{2,4}})\s*{_G}"
+    rf"|\b(\d{{1,3}})\s+(?:ConnectX-?\d+|CX-?\d+|NICs?|HCAs?)\s+(?:of\s+|at\s+)?(\d{{2,4}})\s*{_G}"
 )
-_ONE_NIC = re.compile(r"\b(\d{2,4})\s*G(?:b/s|bps|bE|E)?\s+(?:NIC|HCA|card|RoCE|InfiniBand|IB|link|EFA)\b")
-_NODES = re.compile(r"\b(\d{1,5})[ -]*(?:nodes?|servers?|hosts?|machines?)\b|(\d{1,5})\s*(?:台|个?节点)")
+_ONE_NIC = re.compile(
+    rf"\b(\d{{2,4}})\s*{_G}\s*(?:NICs?|HCAs?|cards?|RoCE(?:v2)?|InfiniBand|IB|links?|ports?|EFA|网卡|网口|HDR|NDR)(?![A-Za-z])"
+)
+_NODES = re.compile(r"\b(\d{1,5})[ -]*(?:nodes?|servers?|hosts?|machines?|(?:DGX|HGX)s?)\b|(\d{1,5})\s*(?:台|个?节点)")
 _PER_NODE = re.compile(
-    r"\b(\d{1,3})\s*(?:GPUs?|cards)\s*(?:per|/|each|a)\s*(?:node|server|host)|每台\s*(\d{1,3})\s*(?:张|块)?卡"
+    r"\b(\d{1,3})\s*(?:GPUs?|cards)\s*(?:(?:per|/|a)\s*(?:node|server|host)|each)|(?:每台|每节点|台)\s*(\d{1,3})\s*(?:张|块)?卡"
+    r"|(?:nodes?|servers?|hosts?)\s*[x×*]\s*(\d{1,3})\s*GPUs?"
 )
 _GPUS = re.compile(r"\b(\d{1,6})\s*(?:GPUs?|ranks)\b(?!\s*(?:per|/|each|a)\b)|(\d{1,6})\s*卡")
+_PER_PROCESS = re.compile(r"\s-g\s+(\d{1,3})\b")
 _TARGET = re.compile(
-    r"(?:target|expect\w*|theor\w*|want\w*|should (?:be|reach)|goal|目标|期望|预期|理论)[^\d\n]{0,24}"
-    rf"{_NUM}\s*{_RATE_UNIT}?"
+    r"(?:target|expect\w*|theor\w*|want\w*|should (?:be|reach)|goal|目标|期望|预期|理论)[^\d\n]{0,24}" + _NUM + _UNIT
+)
+_HARDWARE = re.compile(
+    rf"(?:NVLinks?|HBM\w*|PCI-?e|memory|显存)[^\d\n]{{0,16}}(?:\dx?\s+)?{_NUM}{_UNIT}", re.IGNORECASE
 )
 # nccl-tests' own line, also when its head is cut off: a blank before the colon, and no unit.
 _AVERAGE = re.compile(rf"Avg bus bandwidth\W{{0,8}}{_NUM}\s*(?:GB/s)?|bus bandwidth\s+:\s*{_NUM}(?!\s*G)")
-_SERIES = re.compile(
-    rf"{_NUM}\s*{_RATE_UNIT}?\s*\((\d{{1,5}})(?:\s*[-–]\s*(\d{{1,5}}))?\s*(?:nodes?|servers?|台|节点)?\)"
-)
-_LISTED = re.compile(rf"\b(\d{{1,5}})\s*(?:nodes?|servers?|台|节点)\s*[:=]\s*{_NUM}\s*{_RATE_UNIT}?")
-_BUS = re.compile(
-    r"\b(bus\s?bw|bus bandwidth|algbw|algo bw|总线带宽|算法带宽)\W{0,4}(?:is|of|was|about|only|for)?\W{0,3}"
-    rf"{_NUM}\s*{_RATE_UNIT}?"
-)
-_UNIT_FIRST = re.compile(rf"{_NUM}\s*{_RATE_UNIT}(?:\s*(bus\s?bw|algbw))?")
-_SIZE = re.compile(r"(?:\bat|@|for|size|消息大小)\s*(?:=|:)?\s*(\d{1,6})\s*([KMG])(?:i?B)?\b(?!/s|bps|b/s)")
+_SERIES = re.compile(rf"{_NUM}{_UNIT}\s*\((\d{{1,5}})(?:\s*[-–]\s*(\d{{1,5}}))?\s*(?:nodes?|servers?|台|节点)?\)")
+_LISTED = re.compile(rf"\b(\d{{1,5}})\s*(?:nodes?|servers?|台|节点)\s*[:=]\s*{_NUM}{_UNIT}")
 _PAIR = re.compile(r"\bib_(write|read|send)_bw\b")
 _TRANSPORT = re.compile(r"\b(RoCE|InfiniBand|EFA|TCP)(?:v2)?\b", re.IGNORECASE)
-_SIZE_FACTOR = {"K": KIBI, "M": MEBI, "G": GIBI}
+_ONE_NODE = re.compile(
+    r"\b(?:single|one)[ -](?:[\w-]+ ){0,2}?(?:node|server|host|machine)\b|单(?:台|机|节点)", re.IGNORECASE
+)
+_WORDS = {"two": 2, "three": 3, "four": 4, "eight": 8, "sixteen": 16}
+_WORD = re.compile(rf"\b({'|'.join(_WORDS)})(?=[ -](?:nodes|servers|hosts|machines)\b)", re.IGNORECASE)
+_DIGITS = dict(zip("一二两三四五六七八九", (1, 2, 2, 3, 4, 5, 6, 7, 8, 9), strict=True))
+_CHINESE = re.compile(
+    r"([一二两三四五六七八九]?十[一二三四五六七八九]?|[一二两三四五六七八九])(?=\s*(?:台|张|块|个节点|卡|节点|机))"
+)
 
 
 def detect(text: str) -> bool:
     """Whether the text tells a bandwidth, or the NICs and servers of a run."""
-    return bool(re.search(r"bus\s?bw|bus bandwidth|algbw|GB/s|Gb/s|GBps|Gbps|带宽", text) or _NICS.search(text))
+    words = r"bus\s?bw|bus bandwidth|alg\s?bw|[GMT]i?[Bb](?:/s|ps)|[Gg][Bb](?:/s|ps)|带宽"
+    return bool(re.search(words, text) or _NICS.search(text))
 
 
 def read(text: str, source: str = "-") -> Readings:
@@ -69,21 +79,25 @@ def read(text: str, source: str = "-") -> Readings:
         return Readings()
     short = [line for line in lines if len(line.text) <= LONGEST_LINE]
     settings = [setting for line in short for setting in _settings(line, source)]
-    rows, average, understood = [], None, set()
+    rows: list[Row] = []
+    unread: list[Unread] = []
+    average, understood = None, {setting.line.line for setting in settings}
     for line in short:
-        found = list(_rows(line, source))
+        found, open_figures = _rows(line, source)
         mean = _AVERAGE.search(line.text)
-        average = float(mean[1] or mean[2]) * GIGA if mean else average
+        average = (number_of(mean[1] or mean[2]) or 0.0) * GIGA if mean else average
         rows += found
-        if found or mean or any(setting.line.line == line.number for setting in settings):
-            understood.add(line.number)
+        unread += [Unread(None, line.evidence(source)) for _ in open_figures[:1]]
+        understood |= {line.number} if found or open_figures or mean else set()
     test = _test(text)
+    kind: BenchmarkKind = "pair" if test.startswith("ib_") else "collective"
     benchmark = Benchmark(
-        "prose", test, "pair" if test.startswith("ib_") else "collective", tuple(rows), average_bytes_per_s=average
+        "prose", test, kind, _with_nodes(rows, settings), average_bytes_per_s=average, unread=tuple(unread)
     )
     unknown = tuple(line.evidence(source) for line in lines if line.number not in understood)
-    benchmarks = (benchmark,) if rows or average else ()
-    return Readings(benchmarks, tuple(settings), unknown=unknown, understood=frozenset(understood))
+    benchmarks = (benchmark,) if rows or average or unread else ()
+    numbers = frozenset(number for number in understood if number is not None)
+    return Readings(benchmarks, tuple(settings), unknown=unknown, understood=numbers)
 
 
 def _test(text: str) -> str:
@@ -91,69 +105,111 @@ def _test(text: str) -> str:
     return f"ib_{pair[1]}_bw" if pair else named_collective(text[:LONGEST_LINE])
 
 
+def _with_nodes(rows: Sequence[Row], settings: Sequence[Setting]) -> tuple[Row, ...]:
+    """The rows, each with the servers that its own line names, when lines name different ones."""
+    by_line: dict[int | None, set[str]] = {}
+    for setting in settings:
+        if setting.name == "nodes":
+            by_line.setdefault(setting.line.line, set()).add(setting.value)
+    if len({value for values in by_line.values() for value in values}) < 2:
+        return tuple(rows)
+    told = {line: int(next(iter(values))) for line, values in by_line.items() if len(values) == 1}
+    return tuple(
+        row if row.nodes else Row(row.size_bytes, row.out, row.line, nodes=told.get(row.line.line)) for row in rows
+    )
+
+
+def _in_digits(text: str) -> str:
+    """The text with numbers in words as digits where they count servers, NICs or GPUs."""
+    text = _WORD.sub(lambda found: str(_WORDS[found[1].lower()]), text)
+    return _CHINESE.sub(lambda found: str(_chinese(found[1])), text)
+
+
+def _chinese(word: str) -> int:
+    tens, ten, ones = word.rpartition("十")
+    return (_DIGITS.get(tens, 1) * 10 if ten else 0) + _DIGITS.get(ones, 0)
+
+
 def _settings(line: Line, source: str) -> Iterator[Setting]:
     """NICs, servers, GPUs, transport and the user's own target in one line."""
-    text, evidence = line.text, line.evidence(source)
+    text, evidence = _in_digits(line.text), line.evidence(source)
     nics, one = _NICS.search(text), _ONE_NIC.search(text)
     if nics:
-        yield Setting("nics", nics[1], evidence)
-        yield Setting("nic rate", str(int(nics[2]) * GIGA), evidence)
+        count, rate = (value for value in nics.groups() if value)
+        yield Setting("nics", count, evidence)
+        yield Setting("nic rate", str(int(rate) * GIGA), evidence)
     elif one:
         yield Setting("nic rate", str(int(one[1]) * GIGA), evidence)
     if not (_SERIES.search(text) or _LISTED.search(text)):
-        yield from _count(_NODES, "nodes", text, evidence)
-    yield from _count(_PER_NODE, "local ranks", text, evidence)
-    yield from _count(_GPUS, "ranks", _PER_NODE.sub(" ", text), evidence)
+        yield from _nodes(text, evidence)
+    yield from _counts(_PER_NODE, "local ranks", text, evidence)
+    yield from _counts(_GPUS, "ranks", _PER_NODE.sub(" ", text), evidence)
     transport = _TRANSPORT.search(text)
     if transport:
         names = {"roce": "RoCE", "infiniband": "IB", "efa": "EFA", "tcp": "Socket"}
         yield Setting("transport", names[transport[1].lower()], evidence)
     target = _TARGET.search(text)
-    if target:
-        yield Setting("target", str(_bytes_per_s(target[1], target[2])), evidence)
+    value = number_of(target[1]) if target else None
+    factor = (factor_of_unit(target[2]) if target[2] else float(GIGA)) if target else None
+    if value is not None and factor is not None:
+        yield Setting("target", str(value * factor), evidence)
 
 
-def _count(pattern: re.Pattern[str], name: str, text: str, evidence: Evidence) -> Iterator[Setting]:
-    found = pattern.search(text)
-    value = next((group for group in found.groups() if group), "0") if found else "0"
-    if 0 < int(value) <= LARGEST_COUNT:
-        yield Setting(name, str(int(value)), evidence)
+def _nodes(text: str, evidence: Evidence) -> Iterator[Setting]:
+    """Servers: every number that the line names, so that two of them are not one."""
+    if _ONE_NODE.search(text):
+        yield Setting("nodes", "1", evidence)
+        yield from _counts(_PER_PROCESS, "local ranks", text, evidence)
+    yield from _counts(_NODES, "nodes", text, evidence)
 
 
-def _rows(line: Line, source: str) -> Iterator[Row]:
-    """The figures of one line: a series over node counts, else one."""
-    text = _TARGET.sub(" ", _AVERAGE.sub(" ", line.text))
+def _counts(pattern: re.Pattern[str], name: str, text: str, evidence: Evidence) -> Iterator[Setting]:
+    words = [next(group for group in found.groups() if group) for found in pattern.finditer(text)]
+    for value in dict.fromkeys(int(word) for word in words):
+        if 0 < value <= LARGEST_COUNT:
+            yield Setting(name, str(value), evidence)
+
+
+def _rows(line: Line, source: str) -> tuple[list[Row], list[Figure]]:
+    """The figures of one line: a series over node counts, else those that tell the result; and those left open."""
+    text = _in_digits(line.text)
+    for pattern in (_TARGET, _AVERAGE, _HARDWARE, _NICS, _ONE_NIC):
+        text = pattern.sub(lambda found: " " * len(found[0]), text)
     evidence = line.evidence(source)
-    series = list(_SERIES.finditer(text))
-    listed = list(_LISTED.finditer(text))
+    series = list(_of_series(text, evidence))
     if series:
-        for found in series:
-            first = int(found[3])
-            last = int(found[4] or first)
-            if 0 < first <= last <= first + MOST_LINES:
-                side = Side(busbw_bytes_per_s=_bytes_per_s(found[1], found[2]))
-                yield from (Row(None, side, evidence, nodes=nodes) for nodes in range(first, last + 1))
-    elif listed:
-        for found in listed:
-            yield Row(None, Side(busbw_bytes_per_s=_bytes_per_s(found[2], found[3])), evidence, nodes=int(found[1]))
-    else:
-        yield from _one_row(text, evidence)
+        return series, []
+    figures = figures_of(text)
+    kinds = {figure.kind for figure in figures}
+    told = [figure for figure in figures if figure.kind != "alg" or kinds == {"alg"}]
+    return [row for figure in told for row in _row(figure, evidence)], [
+        figure for figure in told if figure.bytes_per_s is None
+    ]
 
 
-def _one_row(text: str, evidence: Evidence) -> Iterator[Row]:
-    bus, other, size = _BUS.search(text), _UNIT_FIRST.search(text), _SIZE.search(text)
-    size_bytes = int(size[1]) * _SIZE_FACTOR[size[2]] if size else None
-    if bus:
-        value, is_alg = _bytes_per_s(bus[2], bus[3]), bus[1].startswith(("alg", "算法"))
-    elif other:
-        value, is_alg = _bytes_per_s(other[1], other[2]), other[3] == "algbw"
-    else:
-        return
-    side = Side(algbw_bytes_per_s=value) if is_alg else Side(busbw_bytes_per_s=value)
-    yield Row(size_bytes, side, evidence)
+def _of_series(text: str, evidence: Evidence) -> Iterator[Row]:
+    """`70 (3 nodes)` and `3 nodes: 70`, of one server count or of a range of them."""
+    for found in _SERIES.finditer(text):
+        first, last = int(found[3]), int(found[4] or found[3])
+        value = _bytes_per_s(found[1], found[2])
+        if value is not None and 0 < first <= last <= first + MOST_LINES:
+            yield from (
+                Row(None, Side(busbw_bytes_per_s=value), evidence, nodes=nodes) for nodes in range(first, last + 1)
+            )
+    for found in () if _SERIES.search(text) else _LISTED.finditer(text):
+        value = _bytes_per_s(found[2], found[3])
+        if value is not None:
+            yield Row(None, Side(busbw_bytes_per_s=value), evidence, nodes=int(found[1]))
 
 
-def _bytes_per_s(number: str, unit: str | None) -> float:
-    """Bytes per second; without a unit GB/s, as nccl-tests prints."""
-    is_bits = bool(unit) and unit in ("Gb/s", "Gbps", "Gbit/s", "gbps")
-    return float(number) * GIGA / (BITS_PER_BYTE if is_bits else 1)
+def _row(figure: Figure, evidence: Evidence) -> Iterator[Row]:
+    value = figure.bytes_per_s
+    if value is not None:
+        side = Side(algbw_bytes_per_s=value) if figure.kind == "alg" else Side(busbw_bytes_per_s=value)
+        yield Row(figure.size_bytes, side, evidence)
+
+
+def _bytes_per_s(number: str, unit: str | None) -> float | None:
+    """Bytes per second; without a unit GB/s, as nccl-tests prints. None for what is no number for certain."""
+    value, factor = number_of(number), factor_of_unit(unit) if unit else float(GIGA)
+    return None if value is None or factor is None else value * factor

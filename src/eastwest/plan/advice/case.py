@@ -10,6 +10,7 @@ from eastwest.fabric.placement import Placement
 from eastwest.fabric.tables import Fabric
 from eastwest.finding import Finding
 from eastwest.plan.bill_totals import BillTotals
+from eastwest.plan.own_constants.file import AS_SHIPPED, OwnConstants
 from eastwest.plan.predict import Prediction
 from eastwest.policy import Policy
 from eastwest.spec.resolve import ServerFacts
@@ -21,7 +22,9 @@ SEED_CHOICE = "seed text 001, section 2.1; seed text 000, section 4.1"
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One plan before its advice: every noun to the left of it, and the totals of its bill."""
+    """One plan before its advice: every noun to the left of it, the totals of its bill, and `own` constants where they
+    were given.
+    """
 
     site: Site
     server: ServerFacts
@@ -31,6 +34,7 @@ class Case:
     policy: Policy
     predictions: tuple[Prediction, ...]
     bill: BillTotals
+    own: OwnConstants = AS_SHIPPED
 
     @property
     def training(self) -> tuple[tuple[JobLedger, Prediction], ...]:

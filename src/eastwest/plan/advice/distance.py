@@ -209,7 +209,7 @@ def _exposed(case: Case, job: JobLedger, prediction: Prediction) -> Advice:
     if link is None or not rows:
         return Advice()
     near = replace(case.fabric, room_links=tuple(replace(one, distance_m=0.0) for one in case.fabric.room_links))
-    without = {row.traffic: row for row in predict(case.site, case.server, near, case.placement, job).rows}
+    without = {row.traffic: row for row in predict(case.site, case.server, near, case.placement, job, case.own).rows}
     seen = _Seen(
         shown_s=sum(times[row.traffic].exposed_s for row in rows),
         bare_s=sum(times[row.traffic].time_s for row in rows),

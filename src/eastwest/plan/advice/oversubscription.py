@@ -28,7 +28,7 @@ def advise(case: Case) -> Advice:
     for job, prediction in case.training:
         if built > 1.0:
             open_fabric = without_oversubscription(case.fabric)
-            at_one = predict(case.site, case.server, open_fabric, case.placement, job)
+            at_one = predict(case.site, case.server, open_fabric, case.placement, job, case.own)
             decision = _of_built(case, job, prediction, at_one, built)
             decisions.append(decision)
             findings += _finding(case, job, prediction, at_one, built)
@@ -91,7 +91,7 @@ def _of_built(case: Case, job: JobLedger, now: Prediction, at_one: Prediction, r
 def _of_none(case: Case, job: JobLedger, prediction: Prediction) -> Decision:
     step_s = prediction.step_time_s or 0.0
     halved = with_oversubscription(case.fabric, COMPARED_RATIO)
-    other = predict(case.site, case.server, halved, case.placement, job)
+    other = predict(case.site, case.server, halved, case.placement, job, case.own)
     at_two = (other.step_time_s or 0.0) / step_s - 1
     uplinks = int(case.fabric.links_of(LinkKind.LEAF_SPINE).size)
     inputs = {

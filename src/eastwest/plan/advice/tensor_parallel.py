@@ -34,7 +34,7 @@ def advise(case: Case) -> Advice:
 
 def _price(case: Case, job: JobLedger, rows: list[tuple[LedgerRow, RowTime]]) -> Decision:
     gpu = catalogue.get("gpu", case.server.gpu)
-    reached = shipped_constants().value(f"scale_up.{gpu.architecture}")
+    reached = (case.own.step or shipped_constants()).value(f"scale_up.{gpu.architecture}")
     inside_bytes_per_s = (gpu.scale_up_bytes_per_s or 0.0) * reached
     size = sum(row.bytes_per_gpu for row, _ in rows)
     network_s = sum(time.time_s for _, time in rows)

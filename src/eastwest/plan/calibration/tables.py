@@ -29,7 +29,7 @@ class Measurements:
 
 def measurements_of(cases: Sequence[TrainingCase]) -> Measurements:
     """What a fit may use of the cases of a table."""
-    usable = [case for case in cases if case.run and case.measured and case.skip is None and not case.suspect]
+    usable = [case for case in cases if case.run and case.measured and case.skip is None and not case.is_suspect]
     runs = tuple(case.run for case in usable if case.run)
     return Measurements(runs, np.array([case.measured.seconds for case in usable if case.measured]))
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from eastwest.plan.own_constants.training import joined_groups
 from eastwest.simulate.analytic.collective_constants import (
     TABLE,
     Floats,
@@ -44,8 +45,8 @@ class OwnConstant:
 @dataclass(frozen=True, slots=True)
 class OwnCollectives:
     """Logarithms `theta` after own curves, and constants that moved; `shipped_ratios`, `ratios` and `left_out_ratios`
-    of each run (n_points,) predicted over measured: shipped, these, and by constants that never saw the run's source
-    (nan with fewer than 3 sources). `share_only` class -> points where only shares of bandwidth moved.
+    of each run (n_points,) predicted over measured: shipped, these, and by constants that never saw the run's group
+    (`groups` (n_runs,); nan with fewer than 3). `share_only` class -> points where only shares of bandwidth moved.
     """
 
     theta: Floats
@@ -55,6 +56,7 @@ class OwnCollectives:
     shipped_ratios: tuple[Floats, ...]
     ratios: tuple[Floats, ...]
     left_out_ratios: tuple[Floats, ...]
+    groups: tuple[str, ...]
 
 
 def shrink(runs: Sequence[MeasuredRun]) -> OwnCollectives:
@@ -63,6 +65,7 @@ def shrink(runs: Sequence[MeasuredRun]) -> OwnCollectives:
         raise ValueError("no measured run of a collective")
     share_only, around = _around(runs)
     theta = fit_collectives(runs, around=around).theta
+    groups = groups_of(runs)
     before = [time_of_points(pack(run.run, run.sizes_bytes), shipped_constants()).time_s for run in runs]
     after = [time_of_points(pack(run.run, run.sizes_bytes), factors_of(theta)).time_s for run in runs]
     return OwnCollectives(
@@ -72,8 +75,17 @@ def shrink(runs: Sequence[MeasuredRun]) -> OwnCollectives:
         share_only,
         tuple(seconds / np.array(run.times_s) for seconds, run in zip(before, runs, strict=True)),
         tuple(seconds / np.array(run.times_s) for seconds, run in zip(after, runs, strict=True)),
-        _left_out(runs),
+        _left_out(runs, groups),
+        groups,
     )
+
+
+def groups_of(runs: Sequence[MeasuredRun]) -> tuple[str, ...]:
+    """The group of each curve that is left out with it: its source; sources that ran the same on the same machine are
+    one group.
+    """
+    inputs = [replace(run.run, algorithm=None, protocol=None) for run in runs]
+    return joined_groups([run.source for run in runs], inputs)
 
 
 def _around(runs: Sequence[MeasuredRun]) -> tuple[dict[str, int], Around]:
@@ -112,13 +124,13 @@ def _moved(theta: Floats, around: Around) -> list[OwnConstant]:
     return found
 
 
-def _left_out(runs: Sequence[MeasuredRun]) -> tuple[Floats, ...]:
-    """Predicted over measured of each run by constants that never saw its source."""
-    names = list(dict.fromkeys(run.source for run in runs))
+def _left_out(runs: Sequence[MeasuredRun], groups: Sequence[str]) -> tuple[Floats, ...]:
+    """Predicted over measured of each run by constants that never saw its group."""
+    names = list(dict.fromkeys(groups))
     found = [np.full(len(run.sizes_bytes), np.nan) for run in runs]
     if len(names) < LEAST_GROUPS:
         return tuple(found)
-    fold = [names.index(run.source) % MOST_FOLDS for run in runs]
+    fold = [names.index(group) % MOST_FOLDS for group in groups]
     for number in range(min(MOST_FOLDS, len(names))):
         kept = [run for run, own in zip(runs, fold, strict=True) if own != number]
         constants = fit_collectives(kept, around=_around(kept)[1]).constants

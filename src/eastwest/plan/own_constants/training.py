@@ -1,13 +1,14 @@
 """Constants of the step model shrunk from the shipped ones to a user's own runs.
 
 The prior of every constant is the shipped value, so that runs move only what they show. A GPU type and precision with
-fewer than LEAST_ROWS runs moves one constant, its level: a few runs cannot tell a slow kernel from a slow network.
+fewer than LEAST_ROWS different runs moves one constant, its level: a few runs cannot tell a slow kernel from a slow
+network.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,13 +16,13 @@ from numpy.typing import NDArray
 
 from eastwest.plan.calibrate import AT_BOUND, USUAL_RESIDUAL, residuals_by_group, row_weights
 from eastwest.plan.calibration.least_squares import Problem, solve
+from eastwest.plan.own_constants.reach import sigma_of
 from eastwest.simulate.analytic.step import step_seconds
 from eastwest.simulate.analytic.step_constants import StepConstants
 from eastwest.simulate.analytic.step_priors import (
     BOUND_SIGMAS,
     BY_ARCHITECTURE,
     CLASS_OF,
-    GPU_SIGMA,
     SHARED,
     gpu_prior,
 )
@@ -30,8 +31,6 @@ from eastwest.simulate.analytic.training_run import TrainingRun
 
 Floats = NDArray[np.float64]
 LEAST_ROWS = 8  # of one GPU type and class of precision: fewer move its level only
-SHRINK_RATIO = 0.5  # of a prior's spread that is left for a shared constant: published runs have shown the rest
-NORMAL_80 = 1.2816  # standard deviations of a normal distribution that hold 80 % on both sides
 MOST_FOLDS = 10  # of leaving one group out: more groups are joined
 LEAST_GROUPS = 3
 
@@ -79,23 +78,41 @@ def shrink(runs: Sequence[TrainingRun], measured_s: Floats | Sequence[float], sh
     )
 
 
+def inputs_of(run: TrainingRun) -> TrainingRun:
+    """What the step model reads of a run: two runs with the same inputs are one measurement, made twice."""
+    return replace(run, id="", source="")
+
+
 def groups_of(runs: Sequence[TrainingRun]) -> tuple[str, ...]:
     """The group of each run that is left out with it: its source where there are 3 or more, else its model and number
-    of GPUs, else itself.
+    of GPUs, else itself. Runs with the same inputs share a group, whatever their sources are.
     """
+    inputs = [inputs_of(run) for run in runs]
     names = (
         tuple(run.source for run in runs),
         tuple(f"{run.model.name} on {run.gpus}" for run in runs),
         tuple(f"run {index + 1}" for index in range(len(runs))),
     )
-    return next((found for found in names if len(set(found)) >= LEAST_GROUPS), names[-1])
+    joined = [joined_groups(found, inputs) for found in names]
+    return next((found for found in joined if len(set(found)) >= LEAST_GROUPS), joined[-1])
+
+
+def joined_groups(names: Sequence[str], inputs: Sequence[Hashable]) -> tuple[str, ...]:
+    """Names of groups, those joined under the first that share a run with the same inputs."""
+    first: dict[Hashable, str] = {}
+    head = {name: name for name in names}
+    for name, own in zip(names, inputs, strict=True):
+        other = first.setdefault(own, name)
+        kept, gone = head[other], head[name]
+        head = {key: kept if value == gone else value for key, value in head.items()}
+    return tuple(head[name] for name in names)
 
 
 def _fitted(
     runs: Sequence[TrainingRun], seconds: Floats, shipped: StepConstants
 ) -> tuple[dict[str, float], tuple[str, ...], dict[Pair, int]]:
     """Values of all constants, the names that were free, and the rows of pairs where only the level was."""
-    counts = Counter(_pair(run) for run in runs)
+    counts = Counter(_pair(run) for run in {inputs_of(run): run for run in runs}.values())
     level_only = {pair: n for pair, n in sorted(counts.items()) if n < LEAST_ROWS}
     wide = [index for index, run in enumerate(runs) if _pair(run) not in level_only]
     few = [index for index, run in enumerate(runs) if _pair(run) in level_only]
@@ -122,7 +139,7 @@ def _solved(
     """Values of some constants, the others kept at `values`."""
     table, logs = pack(runs), np.log(seconds)
     prior = np.log([StepConstants(values).value(name) for name in names])
-    spread = np.array([_sigma(name, shipped) for name in names])
+    spread = np.array([sigma_of(name, shipped) for name in names])
 
     def residuals(unknowns: Floats) -> Floats:
         moved = dict(zip(names, np.exp(unknowns).tolist(), strict=True))
@@ -133,19 +150,9 @@ def _solved(
     return dict(zip(names, np.exp(found).tolist(), strict=True))
 
 
-def _sigma(name: str, shipped: StepConstants) -> float:
-    """How far a constant may stray from the shipped one: the level of a GPU by the spread of its published runs."""
-    for prior in (*SHARED, *BY_ARCHITECTURE):
-        if prior.name == name:
-            return SHRINK_RATIO * prior.sigma
-    _, gpu, kind = name.split(".", 2)
-    published = shipped.residuals.get(f"{gpu} {kind}")
-    return max(published.spread_log / NORMAL_80 if published else 2 * GPU_SIGMA, GPU_SIGMA)
-
-
 def _is_at_bound(name: str, values: Mapping[str, float], shipped: StepConstants) -> bool:
     moved = abs(np.log(values[name] / shipped.value(name)))
-    return bool(moved > BOUND_SIGMAS * _sigma(name, shipped) - AT_BOUND)
+    return bool(moved > BOUND_SIGMAS * sigma_of(name, shipped) - AT_BOUND)
 
 
 def _left_out(runs: Sequence[TrainingRun], seconds: Floats, shipped: StepConstants, groups: Sequence[str]) -> Floats:

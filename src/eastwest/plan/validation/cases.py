@@ -10,6 +10,7 @@ from typing import Any
 
 from eastwest.plan.validation.architectures import Architecture, architecture_of
 from eastwest.plan.validation.conversions import Measured, measured_of, peak_flops
+from eastwest.plan.validation.doubts import doubt_of
 from eastwest.plan.validation.families import family_of
 from eastwest.plan.validation.layouts import Layout, layout_of
 from eastwest.plan.validation.machines import Machine, machine_of
@@ -22,20 +23,23 @@ from eastwest.plan.validation.programs import (
     schedule_of,
     sharding_of,
 )
-from eastwest.plan.validation.reasons import Skip
+from eastwest.plan.validation.reasons import Doubt, Skip
 from eastwest.plan.validation.sources import source_key
 from eastwest.plan.validation.training_table import TrainingRow
 from eastwest.simulate.analytic.training_run import TrainingRun
 
 CAPACITY_FACTOR = 1.0  # of runs that drop tokens and do not say beyond what: DeepSeek and Qwen recipes of 25.09
 LISTED_ONLY = frozenset({Skip.other_task, Skip.calibration_table, Skip.not_measured, Skip.unhealthy})
-_OTHER_TASK = re.compile(r"\bLoRA\b|\bSFT\b|\bPEFT\b|fine-?tun|\bDPO\b|\bRL(?:HF)?\b", re.I)
+_OTHER_TASK = re.compile(r"\bSFT\b|\bPEFT\b|fine-?tun|\bDPO\b|\bRL(?:HF)?\b", re.I)
+_ADAPTERS = re.compile(r"LoRA|(?i:(?<![a-z])[qd]?lora(?![a-z])|peft|(?<![a-z])sft(?![a-z])|fine[-_ ]?tun)")
 _NOT_MEASURED = {"simulation", "simulated", "spec", "derived"}
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingCase:
-    """One row read: `run` and `measured` where it can be judged, else `skip`; `suspect` is the table's own doubt."""
+    """One row read: `run` and `measured` where it can be judged, else `skip`; `suspect` is the table's own doubt and
+    `doubt` the reader's.
+    """
 
     row: TrainingRow
     family: str
@@ -45,6 +49,12 @@ class TrainingCase:
     skip: Skip | None
     suspect: str
     assumed: tuple[str, ...]
+    doubt: Doubt | None = None
+
+    @property
+    def is_suspect(self) -> bool:
+        """Whether the row is predicted and listed, but neither scored nor fitted on."""
+        return bool(self.suspect) or self.doubt is not None
 
     @property
     def is_complete(self) -> bool:
@@ -61,6 +71,7 @@ class TrainingCase:
 def cases_of(rows: Sequence[TrainingRow]) -> tuple[TrainingCase, ...]:
     """Every row as a case; a variant `+x` of a source holds the variants of the rows before it as well."""
     variants: dict[str, list[str]] = {}
+    runs: set[TrainingRun | None] = set()  # a run holds the id of its row
     cases = []
     for row in rows:
         source = source_key(row.text("source"), row.text("release") or None)
@@ -69,7 +80,11 @@ def cases_of(rows: Sequence[TrainingRow]) -> tuple[TrainingCase, ...]:
             variants[source] = []
         if variant:
             variants.setdefault(source, []).append(variant)
-        cases.append(case_of(row, source, tuple(variants.get(source, ())) if variant else ()))
+        case = case_of(row, source, tuple(variants.get(source, ())) if variant else ())
+        if case.run is not None and case.run in runs:
+            case = replace(case, doubt=Doubt.repeated_id)
+        runs.add(case.run)
+        cases.append(case)
     return tuple(cases)
 
 
@@ -97,7 +112,8 @@ def case_of(row: TrainingRow, source: str, variants: tuple[str, ...] = ()) -> Tr
     if measured is None or not 0 < measured.seconds < math.inf:
         return replace(blank, skip=Skip.no_measurement)
     run, assumed = _run(row, source, variants, architecture, layout, machine, precision)
-    return replace(blank, run=run, measured=measured, assumed=assumed)
+    doubt = doubt_of(run, measured.seconds, row.arch.get("kv_heads"))
+    return replace(blank, run=run, measured=measured, assumed=assumed, doubt=doubt)
 
 
 def _not_scored(row: TrainingRow) -> Skip | None:
@@ -107,7 +123,8 @@ def _not_scored(row: TrainingRow) -> Skip | None:
         return Skip.calibration_table
     if kind in _NOT_MEASURED:
         return Skip.not_measured
-    if _OTHER_TASK.search(row.text("task")):
+    named = " ".join(row.text(key) for key in ("task", "model", "id", "variant"))
+    if _OTHER_TASK.search(row.text("task")) or _ADAPTERS.search(named):
         return Skip.other_task
     if row.data.get("unhealthy") or re.search(r"unhealthy|defect", f"{row.text('status')} {kind}", re.I):
         return Skip.unhealthy
@@ -125,6 +142,9 @@ def _run(
 ) -> tuple[TrainingRun, tuple[str, ...]]:
     """The run of a row and what was assumed to make it."""
     said, assumed = _said(row, variants, architecture, layout)
+    framework = framework_of(row, variants)
+    if framework and framework.by:
+        assumed.append(f"framework {framework.name} (by the row's {framework.by})")
     return TrainingRun(
         id=row.id,
         source=source,
@@ -146,7 +166,7 @@ def _run(
         nic_bytes_per_s=machine.nic_bytes_per_s,
         network=machine.network,
         power_w=machine.power_w,
-        framework=framework_of(row, variants),
+        framework=framework.name if framework else None,
         release=row.text("release") or None,
         mtp_layers=architecture.mtp_layers,
         **said,

@@ -84,7 +84,7 @@ def _judged(
 ) -> Judged:
     runs = [case.run for case in cases if case.run is not None]
     measured = np.array([case.measured.seconds for case in cases if case.measured is not None])
-    scored = np.array([not case.suspect for case in cases], np.bool_)
+    scored = np.array([not case.is_suspect for case in cases], np.bool_)
     if not runs:
         none = np.empty(0)
         return Judged(cases, skipped, none, none, none, none, none, none, scored, {})
@@ -107,12 +107,12 @@ def _judged(
 
 def rows_json(judged: Judged, lang: str) -> list[dict[str, Any]]:
     """Every row of the table, in its order, in the shape of the command line's contract."""
-    found = [(case.row.number, _row(judged, index)) for index, case in enumerate(judged.cases)]
+    found = [(case.row.number, _row(judged, index, lang)) for index, case in enumerate(judged.cases)]
     found += [(case.row.number, _skipped(case, lang)) for case in judged.skipped]
     return [row for _, row in sorted(found, key=lambda item: item[0])]
 
 
-def _row(judged: Judged, index: int) -> dict[str, Any]:
+def _row(judged: Judged, index: int, lang: str) -> dict[str, Any]:
     case = judged.cases[index]
     assert case.measured is not None  # every judged case has one
     width = number(judged.widths[index])
@@ -121,7 +121,7 @@ def _row(judged: Judged, index: int) -> dict[str, Any]:
     if width is not None and middle is not None:
         interval = {"low_s": middle / (1 + width), "high_s": middle * (1 + width)}
     return {
-        **_head(case),
+        **_head(case, lang),
         "predicted": {"value": number(judged.predicted[index]), "unit": "s"},
         "measured": {"value": case.measured.seconds, "unit": "s"},
         "measured_from": {
@@ -144,7 +144,7 @@ def _skipped(case: TrainingCase, lang: str) -> dict[str, Any]:
     nothing = {"value": None, "unit": "s"}
     seconds = {"value": case.measured.seconds if case.measured else None, "unit": "s"}
     return {
-        **_head(case),
+        **_head(case, lang),
         "predicted": nothing,
         "measured": seconds,
         "measured_from": None,
@@ -159,15 +159,20 @@ def _skipped(case: TrainingCase, lang: str) -> dict[str, Any]:
     }
 
 
-def _head(case: TrainingCase) -> dict[str, Any]:
+def _head(case: TrainingCase, lang: str) -> dict[str, Any]:
     return {
         "id": case.row.id,
         "line": case.row.line,
         "family": case.family,
         "source": case.source,
-        "suspect": case.suspect or None,
+        "suspect": case.suspect or doubt(case, lang) or None,
         "warning": case.row.text("warning") or None,
     }
+
+
+def doubt(case: TrainingCase, lang: str) -> str:
+    """Why a case cannot be as it is written, in words."""
+    return Finding(str(case.doubt), "info", case.row.id).sentence(lang) if case.doubt else ""
 
 
 def reason(case: TrainingCase, lang: str) -> str:

@@ -68,7 +68,7 @@ def tables_of(cases: Sequence[TrainingCase]) -> tuple[Table, ...]:
     groups: dict[tuple[str, str, float, int, int], list[int]] = {}
     for index, case in enumerate(cases):
         section, size = case.row.text("section"), case.row.data.get("params_b")
-        if section and size and case.run is not None and not case.suspect:
+        if section and size and case.run is not None and not case.is_suspect:
             key = (case.source, section, float(size), case.run.gpus, case.run.global_batch)
             groups.setdefault(key, []).append(index)
     return tuple(Table(*key[1:], tuple(rows)) for key, rows in groups.items() if len(rows) >= LEAST_ROWS)

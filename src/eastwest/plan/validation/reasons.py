@@ -1,4 +1,6 @@
-"""Why a row of a training table is not scored: a fixed list, each reason with its sentence in both languages."""
+"""Why a row of a training table is skipped, or predicted and not scored: fixed lists, each reason with its sentence in
+both languages.
+"""
 
 from __future__ import annotations
 
@@ -23,3 +25,12 @@ class Skip(StrEnum):
     no_precision = "EW-VAL-022"  # GPU or model cannot compute in it
     uneven_layout = "EW-VAL-023"  # tp x pp x cp does not divide the GPUs
     not_computable = "EW-VAL-024"  # the step model yields no finite time
+
+
+class Doubt(StrEnum):
+    """Why a row that can be predicted cannot be as it is written; its value is the code of its sentence."""
+
+    uneven_batch = "EW-VAL-034"  # the replicas do not share out the batch
+    beyond_peak = "EW-VAL-035"  # more FLOP/s than the data sheet's peak
+    layout_of_another_model = "EW-VAL-036"  # heads, layers or experts do not split so
+    repeated_id = "EW-VAL-037"  # of a row with the same run

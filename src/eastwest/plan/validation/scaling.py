@@ -54,7 +54,7 @@ def points_of(
     """Every run that has a smaller one of its series among the cases."""
     series: dict[tuple[Any, ...], list[int]] = {}
     for index, case in enumerate(cases):
-        if case.run is None or case.suspect or case.row.text("selection"):  # a selected maximum is no series
+        if case.run is None or case.is_suspect or case.row.text("selection"):  # a selected maximum is no series
             continue
         run = case.run
         series.setdefault(("strong", *_key(run), run.global_batch), []).append(index)

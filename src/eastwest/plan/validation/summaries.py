@@ -117,6 +117,7 @@ def notes_of(judged: Judged) -> tuple[Finding, ...]:
     found = [
         Finding("EW-VAL-031", "info", case.row.id, args={"reason": case.suspect}) for case in every if case.suspect
     ]
+    found += [Finding(str(case.doubt), "info", case.row.id) for case in every if case.doubt]
     unread = Counter(key for case in every for key in case.row.unread)
     if unread:
         keys = ", ".join(sorted(unread)[:KEYS_SHOWN]) + (" …" if len(unread) > KEYS_SHOWN else "")

@@ -1,9 +1,7 @@
 """What the step model assumes of a training run where the run does not say: one place, every choice in words.
 
-A training framework fixes most of what tables leave out: attention kernels, overlaps, sharding, how a pipeline splits
-layers. `PROGRAMS` holds those defaults; `assume` fills a run with them and lists each as `assumed: …` text.
-Source: the frameworks' documentation and default arguments (Megatron-LM, Megatron-Bridge, NeMo, DeepSpeed, llm-foundry,
-torchtitan, nanotron, MegaScale 2024).
+`programs` holds what each training framework does by default; `assume` fills a run with that and lists each choice as
+`assumed: …` text.
 """
 
 from __future__ import annotations
@@ -13,14 +11,23 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from eastwest.simulate.analytic.programs import (
+    FLASH_2,
+    FLASH_3,
+    KERNEL_NAMES,
+    TRANSFORMER_ENGINES,
+    UNFUSED,
+    Program,
+    is_late,
+    is_long,
+    known_program,
+    likely_program,
+)
 from eastwest.simulate.analytic.training_run import GpuRates, TrainingRun
 from eastwest.spec import catalogue
 from eastwest.units import GIGA
 from eastwest.workload.model import Transformer, count_params
 
-UNFUSED, FLASH_1, FLASH_2, FLASH_3 = 0, 1, 2, 3  # scores in memory; Triton and FlashAttention 1; 2; 3 and cuDNN 9
-KERNEL_NAMES = ("unfused softmax", "FlashAttention 1", "FlashAttention 2", "FlashAttention 3 or cuDNN")
-TRANSFORMER_ENGINES = ("hopper", "blackwell")  # architectures whose programs came after fused attention
 ARCHITECTURES = ("volta", "ampere", "hopper", "blackwell")
 REFERENCE_NIC_BYTES_PER_S = {
     "volta": 12.5e9,
@@ -34,63 +41,10 @@ MEMORY_RATIO = 0.8  # share of GPU memory that an assumed micro-batch may fill
 MOST_TOKENS = 32_768  # of an assumed micro-batch on one rank
 STATE_BYTES, SHARDED_STATE_BYTES, WORKING_BYTES = 18, 12, 6  # a parameter with Adam: all, what ZeRO shards, the rest
 ACTIVATION_BYTES, CHECKPOINT_BYTES = 34, 2  # of a token and hidden element in a layer; Korthikanti et al. 2022, eq. 1
+SCORE_BYTES = 5  # of a score kept for the backward pass: softmax, dropout and its mask; same source
 ADAM_BYTES = 34.0  # read and written by a step: gradient, three fp32 states twice, 16-bit weight
 GPUS_KEPT, MODELS_KEPT = 64, 256  # data sheets and parameter counts that are read once
 MATMUL_RATIO = {"volta": 0.85, "ampere": 0.87, "hopper": 0.80, "blackwell": 0.76}  # best product over the sheet's peak
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """What a training framework does by default; `old` fields are for GPUs before Hopper.
-
-    `kernel` of attention, overlaps by class, `zero` stage, `scatter` whether tensor ranks send a part each between
-    stages, `interleaves` whether it splits a rank's layers into chunks, `balances` whether stages are cut by cost,
-    `blocks` whether every recomputed layer stops the queue of kernels, `wide_gradients` whether bf16 runs reduce in
-    fp32, `bucket_params` parameters of one gradient bucket.
-    """
-
-    kernel: int = FLASH_2
-    overlap_tp: bool = False
-    overlap_dp: bool = True
-    overlap_pp: bool = False
-    sequence_parallel: bool = True
-    zero: int = 1
-    scatter: bool = True
-    interleaves: bool = False
-    balances: bool = False
-    blocks: bool = False
-    wide_gradients: bool = False
-    bucket_params: float = 12.5e6  # PyTorch DDP: 25 MB of 16 bits
-
-
-MEGATRON_BUCKET_PARAMS = 40e6  # Megatron-Core: max(40M, 1M x dp)
-_MODERN = Program(FLASH_3, True, True, True, interleaves=True, bucket_params=MEGATRON_BUCKET_PARAMS)
-_EARLY = Program(
-    UNFUSED, False, False, False, False, 0, interleaves=True, wide_gradients=True, bucket_params=MEGATRON_BUCKET_PARAMS
-)
-GENERIC = Program()
-PROGRAMS: Mapping[str, Program] = {
-    "megatron-bridge": _MODERN,
-    "nemo": _MODERN,
-    "megatron-core": _MODERN,
-    "automodel": Program(FLASH_3, zero=3, interleaves=True, balances=True),
-    "megascale": Program(FLASH_2, True, True, True, interleaves=True, bucket_params=MEGATRON_BUCKET_PARAMS),
-    "megatron-deepspeed": Program(
-        UNFUSED, False, False, False, False, 1, False, blocks=True, wide_gradients=True, bucket_params=250e6
-    ),
-    "deepspeed": Program(UNFUSED, False, True, False, False, 3, False, bucket_params=250e6),
-    "llm-foundry": Program(FLASH_1, sequence_parallel=False, zero=3, scatter=False),
-    "torchtitan": Program(FLASH_2, zero=3, interleaves=True, balances=True),
-    "nanotron": Program(FLASH_2, overlap_dp=False, scatter=False, balances=True, wide_gradients=True),
-    "meta": Program(FLASH_2, True, True, True, zero=3, interleaves=True),
-}
-_EARLY_NAMES = ("megatron-lm",)  # modern on Hopper and later, early before
-_SYNONYMS = {
-    "nemo-automodel": "automodel",
-    "nemo-megatron": "nemo",
-    "megatron": "megatron-lm",
-    "bridge": "megatron-bridge",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,21 +81,6 @@ class Assumed:
     texts: tuple[str, ...]
 
 
-def program_of(framework: str | None, architecture: str) -> tuple[str, Program]:
-    """The name and the defaults of a framework on GPUs of an architecture; generic ones for a name that is not known.
-
-    >>> program_of("Megatron-LM", "ampere")[1].zero, program_of("Megatron-LM", "hopper")[1].zero
-    (0, 1)
-    """
-    name = (framework or "").strip().lower().replace("_", "-").replace(" ", "-")
-    name = _SYNONYMS.get(name, name)
-    if name in _EARLY_NAMES:
-        return name, _MODERN if architecture in TRANSFORMER_ENGINES else _EARLY
-    if name in PROGRAMS:
-        return name, PROGRAMS[name]
-    return "", _MODERN if architecture in TRANSFORMER_ENGINES else GENERIC
-
-
 class _Notes:
     """Chooses a value where the run has none and remembers the choice in words."""
 
@@ -162,10 +101,7 @@ def assume(run: TrainingRun) -> Assumed:
     """
     notes = _Notes()
     sheet = rates_of(run)
-    name, program = program_of(run.framework, sheet.architecture)
-    if not name:
-        said = run.framework or "not given"
-        notes.texts.append(f"assumed: framework {said}: overlaps and kernels of a current Megatron-like program")
+    name, program = _program_of(run, sheet.architecture, notes)
     machine = _machine(run, sheet, notes)
     chosen = _program(run, program, sheet.architecture, notes)
     micro, steps, chunks = _schedule(run, program, chosen, _memory_bytes(run), notes)
@@ -252,19 +188,31 @@ def _machine(run: TrainingRun, sheet: GpuRates, notes: _Notes) -> dict[str, Any]
     }
 
 
+def _program_of(run: TrainingRun, architecture: str, notes: _Notes) -> tuple[str, Program]:
+    """Name and defaults of the run's framework, or of the program that it most looks like."""
+    name, program = known_program(run, architecture)
+    if name:
+        return name, program
+    name, program, why = likely_program(run, architecture)
+    like = f"like {name}" if name else "generic"
+    notes.texts.append(f"assumed: framework {run.framework or 'not given'}: {like} ({why})")
+    return name, program
+
+
 def _program(run: TrainingRun, program: Program, architecture: str, notes: _Notes) -> dict[str, Any]:
     """Kernel of attention, sharding, recompute and overlaps."""
     kernel = program.kernel
     if run.flash_attention is not None:
         kernel = max(FLASH_2, kernel) if run.flash_attention else UNFUSED
-    elif architecture in TRANSFORMER_ENGINES and kernel == UNFUSED:
+    elif kernel == UNFUSED and (architecture in TRANSFORMER_ENGINES or is_late(run) or is_long(run)):
         kernel = FLASH_2
     if kernel == FLASH_3 and architecture not in TRANSFORMER_ENGINES:
         kernel = FLASH_2
     if run.flash_attention is None:
         notes.texts.append(f"assumed: attention by {KERNEL_NAMES[kernel]}")
     fields = {"zero": notes.choose(run.zero, program.zero, f"ZeRO stage {program.zero}"), "kernel": kernel}
-    fields["recompute"] = notes.choose(run.recompute, "none", "no activation recompute")
+    usual, words = _recompute(run, kernel, fields["zero"])
+    fields["recompute"] = notes.choose(run.recompute, usual, words)
     parallel = program.sequence_parallel
     parallel = parallel or (run.tp > 1 and run.recompute == "selective")  # Korthikanti et al. 2022 bring both
     fields["sequence_parallel"] = run.tp > 1 and notes.choose(
@@ -277,6 +225,17 @@ def _program(run: TrainingRun, program: Program, architecture: str, notes: _Note
         fields[f"overlap_{letters}"] = notes.choose(said if ranks > 1 else False, default, words)
     fields["overlap_ep"] = bool(run.overlap_ep)
     return fields
+
+
+def _recompute(run: TrainingRun, kernel: int, zero: int) -> tuple[str, str]:
+    """What a run that does not say recomputes: nothing, or all where it keeps scores in memory, which do not fit."""
+    is_early = kernel == UNFUSED and run.precision == "fp16"  # before selective recompute (Korthikanti et al. 2022)
+    size = run.micro_batch or 1
+    scores = SCORE_BYTES * size * run.sequence**2 / run.cp * run.model.heads / run.tp * run.model.layers
+    kept = ACTIVATION_BYTES * size * run.sequence / run.cp * run.model.hidden / run.tp * run.model.layers
+    if is_early and _state_bytes(run, zero) + scores + kept > _memory_bytes(run):
+        return "full", "full activation recompute: scores and activations would not fit"
+    return "none", "no activation recompute"
 
 
 def _schedule(
@@ -315,9 +274,7 @@ def _chunks(run: TrainingRun, program: Program, steps: float, notes: _Notes) -> 
 def _micro_batch(run: TrainingRun, chosen: Mapping[str, Any], memory_bytes: float) -> int:
     """The largest power of two that divides a replica's share, fits, and leaves four micro-batches for each stage."""
     model, share = run.model, max(1, run.global_batch // run.dp)
-    params = _params(model)
-    sharded = SHARDED_STATE_BYTES / run.dp + WORKING_BYTES if chosen["zero"] else STATE_BYTES
-    state = params * STATE_BYTES / run.gpus if chosen["zero"] == 3 else params / (run.tp * run.pp) * sharded
+    state = _state_bytes(run, chosen["zero"])
     tokens, layers = run.sequence / run.cp, model.layers / run.pp
     best = 1
     for size in (2, 4, 8, 16):
@@ -331,6 +288,14 @@ def _micro_batch(run: TrainingRun, chosen: Mapping[str, Any], memory_bytes: floa
             break
         best = size
     return best
+
+
+def _state_bytes(run: TrainingRun, zero: int) -> float:
+    """Bytes of weights, gradients and optimiser state on one GPU."""
+    params = _params(run.model)
+    if zero == 3:
+        return params * STATE_BYTES / run.gpus
+    return params / (run.tp * run.pp) * (SHARDED_STATE_BYTES / run.dp + WORKING_BYTES if zero else STATE_BYTES)
 
 
 @lru_cache(maxsize=MODELS_KEPT)

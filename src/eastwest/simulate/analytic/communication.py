@@ -22,6 +22,7 @@ Floats = NDArray[np.float64]
 REGATHER = 0.3  # sequence parallelism gathers each input again in the backward pass, mostly behind a weight's gradient
 RING_WINDOW = 0.8  # share of the scores' time that a ring of keys and values hides behind
 RING_COST = 0.15  # slow-down of the scores by the ring beside them, over its time
+UP_AND_DOWN = 2.0  # passes of a tree
 STAGE_STEPS = 0.3  # latency of a send between stages over a ring's network step
 HIDDEN_STAGE = 0.1  # share of transfers between stages that stays visible with overlap
 HIDDEN_EXCHANGE = 0.5  # share of the visible expert exchange left where a program overlaps it
@@ -35,10 +36,23 @@ def ring_s(
     crosses = ranks > inside
     nics = seen.network_rate * inside
     rate = np.where(crosses, np.where(inside > 1, np.minimum(seen.scale_up_rate, nics), nics), seen.scale_up_rate)
-    steps = seen.one("scale_up_step") + np.where(crosses, seen.one("network_step") * ranks / inside, 0.0)
+    across = np.where(crosses, seen.one("network_step") * network_steps(ranks / inside), 0.0)
+    steps = seen.one("scale_up_step") + across
     moved = size_bytes * (ranks - 1) / np.maximum(ranks, 1.0) / rate
-    seconds: Floats = np.where(ranks > 1, moved + pieces * steps, 0.0)
+    behind = np.maximum(steps - moved / pieces, 0.0)  # a piece's latency hides behind the bytes of the one before
+    seconds: Floats = np.where(ranks > 1, moved + steps + (pieces - 1) * behind, 0.0)
     return seconds
+
+
+def network_steps(domains: Floats) -> Floats:
+    """Steps over the network that a collective over `domains` waits for, one after the other (n,): a ring's, one for
+    each domain, or a tree's, up and down, whichever are fewer; libraries choose so (NCCL: tree, NVLSTree and PAT).
+
+    >>> network_steps(np.array([2.0, 4.0, 1024.0])).tolist()
+    [2.0, 4.0, 20.0]
+    """
+    steps: Floats = np.minimum(domains, UP_AND_DOWN * np.log2(np.maximum(domains, 2.0)))
+    return steps
 
 
 def tensor_parallel(table: Table, seen: Seen) -> Pair:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from eastwest.simulate.analytic.assumptions import UNFUSED
 from eastwest.simulate.analytic.gemm import PASSES, PER_MULTIPLY_ADD, Pair, depth, linear, product_s
+from eastwest.simulate.analytic.programs import UNFUSED
 from eastwest.simulate.analytic.step_constants import Seen
 from eastwest.simulate.analytic.step_table import Table
 
