@@ -33,15 +33,29 @@ def test_the_odds_of_four_flows_on_four_uplinks(run) -> None:
     assert sum(row["ratio"] for row in document["worst_link_odds"]) == pytest.approx(1)
 
 
+def test_the_cost_of_oversubscription_is_the_share_that_crosses(run) -> None:
+    """T = 4 of a step of 10 s: 40 % more at 2:1; twice the step is out of reach at 1.67:1."""
+    step = ("oversubscription", "--compute", "6s", "--communication", "4s")
+    assert run(*step).stdout.splitlines()[0] == "at 2:1 the step grows by 40 %: 10 s -> 14 s"
+    found = json.loads(run(*step, "--ratio", "1.67:1", "--json").stdout)["oversubscription"]
+    assert found["growth_ratio"] == pytest.approx(0.67 * 0.4)
+    assert [row["share_ratio"] for row in found["shares_needed"]] == [pytest.approx(0.4 / 0.67), None]
+    assert [row["gpus"] for row in found["curve"]] == [64, 128, 256, 512, 1024, 2048, 4096]
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
         ("ecmp", "--flows", "4"),
         ("ecmp", "--flows", "0", "--uplinks", "4"),
         ("ecmp", "--flows", "4", "--uplinks", "100000"),
+        ("oversubscription", "--compute", "6s"),
+        ("oversubscription", "--compute", "6s", "--communication", "4"),
+        ("oversubscription", "--compute", "6s", "--communication", "4s", "--ratio", "1:1"),
+        ("oversubscription", "--compute", "1s", "--communication", "4s", "--overlap", "2s"),
+        ("oversubscription", "--compute", "6s", "--communication", "4s", "--gpus", "8", "--most-gpus", "4"),
         ("compare", "a.yaml"),
         ("a.yaml", "b.yaml"),
-        ("a.yaml", "--engine", "packet"),
         ("a.yaml", "--engine", "magic"),
         ("nowhere.yaml",),
         (),

@@ -52,6 +52,17 @@ def test_a_text_without_any_format_is_unknown_line_by_line() -> None:
     assert [line.line for line in readings.unknown] == [1, 3]
 
 
+def test_a_log_tells_the_job_and_how_it_ran() -> None:
+    log = (
+        "node-a:77:90 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/RoCE [RO]; OOB eth0:192.0.2.1<0>\n"
+        "node-a:77:90 [0] NCCL INFO AllReduce: 8388608 Bytes -> Algo RING proto LL128 channel{Lo..Hi}={0..15}\n"
+    )
+    readings = read(log)
+    said = {(setting.name, setting.value) for setting in readings.settings}
+    assert {("transport", "RoCE"), ("nic", "mlx5_0"), ("choice", "all_reduce 8388608 ring ll128")} <= said
+    assert readings.unknown == ()
+
+
 @given(st.text(max_size=400))
 def test_any_text_is_read(text: str) -> None:
     for run in read(text).benchmarks:

@@ -31,6 +31,10 @@ def model_of(plan, fabric=None):
     return predict.model_of(plan.site, plan.server, fabric or plan.fabric, plan.placement, plan.ledger.jobs[0])
 
 
+def limits(prediction):
+    return [limit.sentence() for limit in prediction.invalid]
+
+
 def time_of(prediction, traffic):
     return next(row for row in prediction.rows if row.traffic == traffic)
 
@@ -120,7 +124,7 @@ def test_measured_compute_replaces_the_predicted_one():
     assert found.step_time_s == pytest.approx(2.0 + found.bubble_s + found.exposed_communication_s)
     assert not any("attention" in text for text in found.assumed)
     assert found.interval["step_time_s"].low >= 2.0
-    assert not any("recipe" in text for text in found.invalid)
+    assert not any("recipe" in text for text in limits(found))
 
 
 def test_gradients_hide_behind_a_longer_compute():
@@ -137,7 +141,7 @@ def test_gradients_hide_behind_a_longer_compute():
     ],
 )
 def test_where_the_model_does_not_hold_is_said(change, word):
-    assert any(text.startswith(word) for text in first(pretrain_site(16, **change)).invalid)
+    assert any(text.startswith(word) for text in limits(first(pretrain_site(16, **change))))
 
 
 def test_a_known_recipe_and_a_measured_gpu_leave_no_doubt():
@@ -147,7 +151,7 @@ def test_a_known_recipe_and_a_measured_gpu_leave_no_doubt():
 
 def test_a_gpu_without_measurements_is_said_and_widens_the_interval():
     known, other = first(pretrain_site(16)), first(pretrain_site(16) + "    precision: nvfp4\n")
-    assert any("no measured run" in text for text in other.invalid)
+    assert any("no measured run" in text for text in limits(other))
 
     def width(found):
         return math.log(found.interval["step_time_s"].high / found.interval["step_time_s"].low)
@@ -155,10 +159,27 @@ def test_a_gpu_without_measurements_is_said_and_widens_the_interval():
     assert width(other) > width(known)
 
 
+@pytest.mark.parametrize(
+    ("gpu", "precision", "is_said"),
+    [("a100", "fp8", True), ("v100", "bf16", True), ("h100", "fp8", False), ("a100", "tf32", False)],
+)
+def test_a_datatype_that_the_gpu_has_not_is_said(gpu, precision, is_said):
+    site = pretrain_site(16).replace("model: dgx-h100", f"gpu: {gpu}, gpus: 8, nic: {{rate: 400G, count: 8}}")
+    site = site.replace("sequence:", f"precision: {precision}\n    sequence:")
+    assert any(f"has no {precision}" in text for text in limits(first(site))) == is_said
+
+
+def test_where_it_does_not_hold_is_said_in_both_languages():
+    found = first(pretrain_site(16))
+    english, chinese = found.as_json("en")["invalid"], found.as_json("zh")["invalid"]
+    assert len(english) == len(chinese) > 0
+    assert all(any("\u4e00" <= letter <= "\u9fff" for letter in text) for text in chinese)
+
+
 def test_tf32_computes_at_its_own_rate():
     half, full = first(pretrain_site(16)), first(pretrain_site(16) + "    precision: tf32\n")
     assert full.compute_s > half.compute_s
-    assert any("tf32" in text for text in full.invalid)
+    assert any("tf32" in text for text in limits(full))
 
 
 def test_overlap_flags_of_the_site_reach_the_model():
@@ -173,7 +194,7 @@ def test_a_measured_step_above_the_peak_was_shown_as_an_mfu_without_a_word():
     text = pretrain_site(4, tp=1).replace("    global_batch", "    compute: 1ps\n    global_batch", 1)
     prediction = first(text)
     assert prediction.mfu_ratio > 1
-    assert any("faster than the GPUs' peak" in reason for reason in prediction.invalid)
+    assert any("faster than the GPUs' peak" in reason for reason in limits(prediction))
 
 
 def test_the_document_has_every_key_of_the_contract():
@@ -225,5 +246,5 @@ def test_expert_groups_beside_tensor_ranks_leave_the_server_and_say_so():
     inside, across = (first(EXPERTS.format(tp=tp)) for tp in (1, 8))
     assert time_of(inside, "ep_dispatch").bottleneck == "scale_up"
     assert time_of(across, "ep_dispatch").bottleneck == "server_leaf"
-    assert any(text.startswith("incast: up to 7 senders") for text in across.invalid)
-    assert not any(text.startswith("incast") for text in inside.invalid)
+    assert any(text.startswith("incast: up to 7 senders") for text in limits(across))
+    assert not any(text.startswith("incast") for text in limits(inside))

@@ -96,7 +96,7 @@ def test_more_requests_than_it_answers_are_a_warning_and_a_close_call_a_note():
 
 def test_a_service_says_that_nothing_measured_is_behind_it():
     found = plan_of(service()).predictions[0]
-    assert any("no published serving run" in text for text in found.invalid)
+    assert any("no published serving run" in text for text in (limit.sentence() for limit in found.invalid))
     for name, interval in found.interval.items():
         assert interval.low < getattr(found, name) < interval.high
 

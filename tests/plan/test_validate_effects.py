@@ -217,3 +217,11 @@ def test_no_row_breaks_the_judge(category, condition, baseline, effect):
     assert found.status in ("match", "direction", "mismatch", "skipped")
     if found.foreseen:
         assert 0 <= found.foreseen.factor.low <= found.foreseen.factor.high
+
+
+@pytest.mark.parametrize("payload", [-1, "-4 MB", 10**30, 0])
+def test_a_payload_that_is_no_size_leaves_the_usual_one(payload) -> None:
+    condition = {"gpu": "B200", "nodes": 4, "nic": "8x400G EFA"}
+    usual = judge_effect(row("hierarchy", condition, {"nodes": 1}, {"ratio": 0.5}))
+    found = judge_effect(row("hierarchy", {**condition, "payload": payload}, {"nodes": 1}, {"ratio": 0.5}))
+    assert found.foreseen == usual.foreseen

@@ -1,7 +1,9 @@
 """The plan's folder: whole or not at all, and nothing of the user's is lost."""
 
+import csv
 import fcntl
 import hashlib
+import io
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -41,14 +43,14 @@ def test_a_file_in_the_place_is_refused(tmp_path):
 
 def test_a_failure_half_way_leaves_the_old_plan_and_no_litter(tmp_path, monkeypatch):
     write.write_folder(tmp_path / "plan", FILES)
-    real = Path.write_text
+    real = Path.write_bytes
 
     def fail_at_cables(self, *arguments, **options):
         if self.name == "cables.csv":
             raise OSError(28, "No space left on device")
         return real(self, *arguments, **options)
 
-    monkeypatch.setattr(Path, "write_text", fail_at_cables)
+    monkeypatch.setattr(Path, "write_bytes", fail_at_cables)
     with pytest.raises(UsageError, match="No space left"):
         write.write_folder(tmp_path / "plan", {"plan.json": "new", "sub/cables.csv": "new"})
     assert (tmp_path / "plan" / "plan.json").read_text() == "{}\n"
@@ -72,6 +74,16 @@ def test_a_failing_rename_puts_the_old_plan_back(tmp_path, monkeypatch):
 
 def test_csv_quotes_what_needs_it():
     assert write.csv_text(["a"], [["x,y"], ['"']]) == 'a\n"x,y"\n""""\n'
+
+
+@pytest.mark.parametrize("odd", ["a,b", 'say "x"', "two\nlines", "a\rb", "", None, 0.1, 1e22, True, " x ", "服务器"])
+def test_csv_is_what_the_standard_writer_writes(odd):
+    rows = [(f"server-{i}", i, 2.5, None) for i in range(write.ROWS_AT_ONCE + 2)]
+    rows[-1] = ("last", odd, "", None)
+    for header, table in ((("name", "n", "m", "none"), rows), (("one",), [(odd,), ("",), ()])):
+        buffer = io.StringIO()
+        csv.writer(buffer, lineterminator="\n").writerows([header, *table])
+        assert write.csv_text(header, iter(table)) == buffer.getvalue()
 
 
 def test_a_note_beside_the_plan_was_deleted_with_it(tmp_path):

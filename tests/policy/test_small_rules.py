@@ -136,6 +136,13 @@ def test_seeds_differ_between_tiers(name: str) -> None:
     assert all(0 <= seed < 2**16 for seed in seeds.values())
 
 
+def test_each_tier_reads_its_own_bits_of_the_hash() -> None:
+    """Ten bits each of 32: as many as tell the next hops of the largest switch apart."""
+    found = [hashing.settings_for(tier, "x", "ecmp").offset for tier in hashing.TIERS]
+    assert found == [0, 10, 20]
+    assert found[-1] + hashing.OFFSET_BITS <= 32
+
+
 def test_the_destination_qp_is_in_the_hash() -> None:
     assert "rdma_qp" in hashing.settings_for("leaf", "x", "ecmp").fields
     assert hashing.settings_for("leaf", "x", "flowlet").flowlet_gap_s

@@ -245,9 +245,19 @@ def test_the_analytic_engine_says_that_it_leaves_events_out() -> None:
     assert "EW-SIM-039" in found(result(text, "analytic"))
 
 
-def test_the_packet_engine_is_refused_clearly() -> None:
-    with pytest.raises(UsageError, match="packet engine is not built yet"):
-        result(FAT_TREE + "traffic: {pattern: permutation, size: 1MB}\n", "packet")
+def test_an_unknown_engine_is_refused_with_those_that_there_are() -> None:
+    with pytest.raises(UsageError, match="no engine 'magic'"):
+        result(FAT_TREE + "traffic: {pattern: permutation, size: 1MB}\n", "magic")
+
+
+def test_the_packet_engine_knows_queues_and_counts_the_same_bytes() -> None:
+    text = FAT_TREE + "traffic: {pattern: permutation, size: 1MB}\n"
+    packets, fluid = result(text, "packet"), result(text, "flow")
+    assert packets.tier_bytes == fluid.tier_bytes
+    ports = packets.as_json()["ports"]
+    assert {port["priority"] for port in ports} <= {0, 3, 6}
+    assert all(port["peak_queue_bytes"] is not None and port["drops"] == 0 for port in ports)
+    assert [flow["retransmitted_packets"] for flow in packets.as_json()["flows"]] == [0] * 16
 
 
 def test_an_interrupt_gives_the_result_so_far() -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from eastwest.accept import ceilings
 from eastwest.accept.ceilings import Ceiling, Exit
 from eastwest.accept.facts import Facts
-from eastwest.accept.gpus import ScaleUp, scale_up_of
+from eastwest.accept.gpus import CARD_BYTES_PER_S, MOST_BRIDGED, ScaleUp, scale_up_of
 from eastwest.accept.results import ABOVE_RATIO
 from eastwest.accept.runs import USUAL_GPUS_PER_SERVER, with_usual_server
 
@@ -20,6 +20,7 @@ RING_WIRE_RATIO = 0.985  # of the wire: RoCE headers at 4096 B leave 0.980, so m
 REDUCING = frozenset({"all_reduce"})
 EVERY_NIC = frozenset({"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce"})
 ONE_PAIR = frozenset({"sendrecv", "gather", "scatter"})
+COLLECTIVE_OPTION = "--collective "
 NO_RING = ("tree", "nvlstree", "nvls", "collnet", "collnetdirect", "collnetchain")
 
 
@@ -77,8 +78,8 @@ def _spans_domains(facts: Facts, scale_up: ScaleUp | None) -> bool:
 
 def missing_options(collective: str, facts: Facts, candidates: tuple[str, ...] = ()) -> tuple[str, ...]:
     """The options without which no ceiling of a fabric can be derived."""
-    first, *others = candidates or ("all_gather",)
-    named = f"--collective {first}" + (f" (or {', '.join(others)}: what was run)" if others else "")
+    first, *others = candidates or ("all_reduce",)
+    named = f"{COLLECTIVE_OPTION}{first}" + (f" (or {', '.join(others)}: what was run)" if others else "")
     wanted = {
         "--nodes N": not facts.get("nodes"),
         "--nic 400G": not facts.get("nic_rate_bps"),
@@ -95,11 +96,14 @@ def exit_of(facts: Facts) -> Exit:
 
 def _inside(collective: str, measured: float, facts: Facts, scale_up: ScaleUp | None) -> Choice:
     if scale_up is None:
-        return Choice(facts, missing=() if facts.get("gpu") else ("--gpu h100",), comparable=False)
+        is_named = facts.get("gpu") or facts.get("gpu_printed")
+        return Choice(facts, missing=() if is_named else ("--gpu h100",), comparable=False)
+    n_ranks = facts.get("ranks") or facts.get("gpus_per_server")
+    if may_be_cards(facts) and (measured <= CARD_BYTES_PER_S or (n_ranks or 0) <= MOST_BRIDGED):
+        return Choice(facts, missing=(f"--gpu {facts.get('gpu')}",), comparable=False)
     ring = ceilings.scale_up_ring(scale_up)
     algorithm = (facts.get("algorithm") or "").lower()
     is_off = facts.get("nvls") == "off" or (algorithm and "nvls" not in algorithm)
-    n_ranks = facts.get("ranks") or facts.get("gpus_per_server")
     if collective not in REDUCING or is_off or scale_up.nvls_ratio is None:
         return _beyond(Choice(facts, ring, comparable=False, ring=ring), measured)
     if not n_ranks:
@@ -108,6 +112,11 @@ def _inside(collective: str, measured: float, facts: Facts, scale_up: ScaleUp | 
     if nvls and not algorithm:
         facts = facts.with_fact("nvls", "on", "assumed", f"{scale_up.label} has it and nothing says that it is off")
     return _beyond(Choice(facts, nvls or ring, comparable=False, ring=ring), measured)
+
+
+def may_be_cards(facts: Facts) -> bool:
+    """Whether the GPU is only named in a sentence, by a name that PCIe cards have too."""
+    return facts.get("board") == "open" and facts.origin("gpu") == "text"
 
 
 def _beyond(choice: Choice, measured: float) -> Choice:
@@ -155,7 +164,8 @@ def _used_nics(measured: float, facts: Facts, way: Exit) -> tuple[Facts, Exit]:
 def _past_the_wire(measured: float, facts: Facts, way: Exit, scale_up: ScaleUp | None, ring: Ceiling) -> Choice:
     """A result that no ring over these NICs gives: tree first, then reduction in the switches."""
     nodes, ranks, each = (facts.get(name) for name in ("nodes", "ranks", "gpus_per_server"))
-    tree = ceilings.tree(way, scale_up, nodes, max(ranks, nodes))
+    ranks = max(ranks, nodes)  # a text that lists fewer ranks than servers is cut
+    tree = ceilings.tree(way, scale_up, nodes, ranks)
     if measured <= ABOVE_RATIO * tree.bytes_per_s:
         return Choice(facts, tree, comparable=False, ring=ring)
     sharp = ceilings.in_network(way, scale_up, ranks, each)

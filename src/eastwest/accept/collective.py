@@ -12,14 +12,15 @@ from eastwest.accept.limiters import Case, limiter_of
 from eastwest.accept.results import PASS_FROM_RATIO, Limits, Result, gigabytes, percent, size_name
 from eastwest.accept.runs import Run
 from eastwest.accept.shape import shape_findings
+from eastwest.accept.unjudged import no_ceiling
 from eastwest.dialects.bench.nccl_collective import factor_of
+from eastwest.dialects.bench.prose import OF_NCCL
 from eastwest.dialects.readings import Benchmark, Row
 from eastwest.finding import Evidence, Finding, Verdict
-from eastwest.units import BITS_PER_BYTE, GIGA, US_PER_S
+from eastwest.units import US_PER_S
 
 SAME_INSIDE = frozenset({"all_gather", "all_to_all", "gather", "scatter", "broadcast", "sendrecv"})
 BEYOND_WIRE = ("EW-SCO-004", "EW-SCO-005")
-COMMON_EXITS = ((8, 400), (8, 200), (4, 200), (8, 100), (4, 100), (1, 400), (1, 200), (1, 100))  # NICs x Gb/s
 SLOW_LATENCY_RATIO = 10.0  # over NCCL's own constants; EFA's healthy 160 us on two p4de is 6.4
 LL_BASE_S, LL_INSIDE_S, LL_NETWORK_S = 6.8e-6, 0.6e-6, 5.0e-6  # tree, LL, NVIDIA/nccl tuning.cc
 
@@ -62,6 +63,10 @@ def _named(benchmark: Benchmark, facts: Facts) -> tuple[str, Facts]:
         return flagged, facts
     if benchmark.test:
         return benchmark.test, facts
+    if benchmark.tool == "prose":
+        if benchmark.candidates or OF_NCCL not in benchmark.settings:
+            return "", facts
+        return "all_reduce", facts.with_fact("collective", "all_reduce", "assumed", "the usual one behind busbw")
     if benchmark.candidates[:1] == ("all_reduce",):
         # busbw is algbw for a reduce of any number of ranks, for an all-reduce of two
         is_reduce = len(benchmark.candidates) > 1 and (facts.get("ranks") or 2) > 2 and factor_of(benchmark.rows)
@@ -69,8 +74,6 @@ def _named(benchmark: Benchmark, facts: Facts) -> tuple[str, Facts]:
     if benchmark.candidates and facts.get("nodes") == 1 and set(benchmark.candidates) <= SAME_INSIDE:
         why = f"columns fit {', '.join(benchmark.candidates)}: one ceiling inside a server"
         return benchmark.candidates[0], facts.with_fact("collective", benchmark.candidates[0], "assumed", why)
-    if benchmark.tool == "prose" and not benchmark.candidates:
-        return "all_reduce", facts.with_fact("collective", "all_reduce", "assumed", "the usual one behind busbw")
     return "", facts
 
 
@@ -138,7 +141,7 @@ def _judged(result: Result, curve: Curve, choice: Choice, limits: Limits) -> Res
     )
     notes = [*result.findings, *_one_host(result), *_latency(result, facts)]
     if choice.ceiling is None:
-        return replace(result, findings=(*notes, _no_ceiling(result, choice)))
+        return replace(result, findings=(*notes, no_ceiling(result, choice)))
     ratio = measured / choice.ceiling.bytes_per_s
     result = replace(result, ceiling=choice.ceiling, of_ceiling_ratio=ratio, plateau_from_bytes=curve.start_bytes)
     if choice.is_beyond:
@@ -276,56 +279,6 @@ def _rising(result: Result) -> Finding:
         "name": result.ceiling.name if result.ceiling else "",
     }
     return Finding("EW-SCO-008", "warning", result.collective, None, size, "bytes", args, _lines(result.line))
-
-
-def _no_ceiling(result: Result, choice: Choice) -> Finding:
-    """What is missing, and what the number would be of common servers."""
-    facts, measured = choice.facts, result.measured_bytes_per_s or 0.0
-    if choice.spans_domains:
-        args = {"measured": gigabytes(measured), "gpus": result.gpus or "?", "gpu": facts.get("gpu")}
-        lines = _lines(result.line)
-        return Finding("EW-SCO-066", "warning", result.collective, None, measured, "bytes_per_s", args, lines)
-    if not result.crosses_network:
-        args = {"gpu": facts.get("gpu") or "", "options": ", ".join(result.missing)}
-        code = "EW-SCO-009" if result.missing else "EW-SCO-013"
-        return Finding(
-            code,
-            "warning",
-            result.collective,
-            None,
-            measured,
-            "bytes_per_s",
-            args | {"measured": gigabytes(measured)},
-            _lines(result.line),
-        )
-    if not result.missing:
-        return Finding(
-            "EW-SCO-014",
-            "warning",
-            result.collective,
-            None,
-            measured,
-            "bytes_per_s",
-            {"measured": gigabytes(measured)},
-            _lines(result.line),
-        )
-    args = {"options": " ".join(result.missing), "measured": gigabytes(measured), "would_be": _would_be(measured)}
-    return Finding("EW-SCO-010", "warning", result.collective, None, measured, "bytes_per_s", args, _lines(result.line))
-
-
-def _would_be(measured: float) -> str:
-    """`98 % of 8 x 200G, 49 % of 8 x 400G`: shares of rings over common exits, none above the wire."""
-    from eastwest.accept.ceilings import NIC_RATIO
-
-    shares = [(measured / (nics * gbps * GIGA / BITS_PER_BYTE * NIC_RATIO), nics, gbps) for nics, gbps in COMMON_EXITS]
-    return (
-        ", ".join(
-            f"{share * 100:.0f} % of {nics} x {gbps}G"
-            for share, nics, gbps in sorted(shares, reverse=True)
-            if 0.2 <= share <= 1.03
-        )
-        or "more or less than common servers carry"
-    )
 
 
 def _latency(result: Result, facts: Facts) -> Iterator[Finding]:

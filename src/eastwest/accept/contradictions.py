@@ -54,6 +54,7 @@ def said_of(run: Run, text: Facts) -> Facts:
     if nodes and ranks and ranks % nodes == 0:
         where = said.by_name["nodes"].why
         said = said.with_fact("gpus_per_server", ranks // nodes, "text", where)
+    said = said.with_fact("gpu", said.get("gpu_printed"), "text", "the GPU's name")
     test, candidates = run.benchmark.test, run.benchmark.candidates
     return said.with_fact("collective", test or candidates or None, "text", "columns")
 

@@ -24,28 +24,33 @@ def in_doubt(result: Result, *findings: Finding) -> Result:
 
 
 def with_unread(result: Result, benchmark: Benchmark) -> Result:
-    """The result with the lines of its table that cannot be read: beyond its largest size they may say anything, so
-    that only a FAIL stays.
+    """The result with the lines of its table that cannot be read: beyond the size that is judged they may say anything,
+    so that only a FAIL stays.
     """
     for unread in benchmark.unread:
         if unread.size_bytes is None:
             result = in_doubt(result, open_figure(unread, result.collective))
             continue
-        is_largest = unread.size_bytes > (result.size_bytes or 0)
-        severity = "warning" if is_largest or unread.is_nonsense else "info"
-        finding = unread_row(unread, result.collective, severity == "warning")
-        if is_largest and result.verdict != "fail":
+        is_beyond = _is_beyond(unread.size_bytes, result)
+        finding = unread_row(unread, result.collective, is_beyond or unread.is_nonsense)
+        if is_beyond and result.verdict != "fail":
             result = in_doubt(result, finding)
         else:
             result = replace(result, findings=(*result.findings, finding))
     return result
 
 
+def _is_beyond(size_bytes: int, result: Result) -> bool:
+    """Whether a row would have been judged in place of the result: the largest, of a latency the smallest."""
+    judged = result.size_bytes or 0
+    return size_bytes < judged if result.measured_s is not None else size_bytes > judged
+
+
 def unread_of(benchmark: Benchmark) -> Iterator[Finding]:
     """The lines that cannot be read of a benchmark that has no other."""
     subject = benchmark.test or benchmark.tool
     for unread in benchmark.unread[:3]:
-        is_row = unread.size_bytes is not None and benchmark.tool == "nccl-tests"
+        is_row = unread.size_bytes is not None and (unread.is_nonsense or benchmark.tool == "nccl-tests")
         yield unread_row(unread, subject, True) if is_row else open_figure(unread, subject)
 
 

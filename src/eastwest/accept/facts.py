@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from eastwest.accept.gpus import gpu_of_name, is_board_open, product_of
 from eastwest.dialects.readings import Readings
 
 Origin = Literal["flag", "site", "text", "assumed"]
@@ -18,6 +19,7 @@ _STRENGTH: Mapping[Origin, int] = {"flag": 3, "site": 2, "text": 1, "assumed": 0
 FROM_TEXT: Mapping[str, tuple[str, bool]] = {
     "adapters": ("adapters", True),
     "algorithm": ("algorithm", False),
+    "gpu": ("gpu", False),
     "gpu direct": ("gpu_direct", False),
     "local ranks": ("gpus_per_server", True),
     "nic rate": ("nic_rate_bps", True),
@@ -41,8 +43,8 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Values by name: collective, ranks, nodes, gpus_per_server, nics_per_server, nic_rate_bps, gpu,
-    pcie_bytes_per_s, algorithm, nvls, transport, mtu_bytes, link_type, target_bytes_per_s,
+    """Values by name: collective, ranks, nodes, gpus_per_server, nics_per_server, nic_rate_bps, gpu, gpu_printed,
+    board, pcie_bytes_per_s, algorithm, nvls, transport, mtu_bytes, link_type, target_bytes_per_s,
     oversubscription_ratio.
     """
 
@@ -102,10 +104,28 @@ def facts_of_text(readings: Readings) -> Facts:
     for name, found in values.items():
         if name == "adapters":
             facts = _of_adapters(facts, found)
+        elif name == "gpu":
+            facts = facts_of_gpus(facts, found)
         elif len(found) == 1:
             ((value, line),) = found.items()
             facts = facts.with_fact(name, value, "text", f"line {line}")
     return facts
+
+
+def facts_of_gpus(facts: Facts, told: Mapping[str, int | None]) -> Facts:
+    """The GPU of a text from the names that it has (name -> line): `gpu` of the catalogue with whether its `board` is
+    open, or `gpu_printed` where there is no ceiling for it. A text with two GPUs tells none.
+    """
+    known = {gpu_of_name(name) for name in told}
+    line = next(iter(told.values()), None)
+    if len(known) != 1:
+        return facts
+    gpu = known.pop()
+    if gpu is None:
+        product = product_of(next(iter(told))) if len(told) == 1 else None
+        return facts.with_fact("gpu_printed", product, "text", f"line {line}")
+    board = "open" if all(map(is_board_open, told)) else "known"
+    return facts.with_fact("gpu", gpu, "text", f"line {line}").with_fact("board", board, "text", f"line {line}")
 
 
 def _of_adapters(facts: Facts, found: Mapping[Any, int | None]) -> Facts:

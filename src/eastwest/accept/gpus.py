@@ -37,6 +37,14 @@ _NAMES = (
     (r"MI300X", "mi300x"),
 )
 _PCIE_CARD = re.compile(r"PCI-?e|\bNVL\b", re.IGNORECASE)
+_PRODUCT = re.compile(
+    r"(?<![A-Za-z\d])(?:(?:RTX|GTX|TITAN)\s?(?:PRO\s)?[A-Z]{0,2}\d{3,4}(?:\s?Ti)?|[ABHLTPV]\d{1,3}S?|G[BH]\d{3}"
+    r"|MI\d{2,3}[AX]?)(?:[- ](?:SXM\d?|PCI-?e|NVL\d{0,2}|\d{2,3}\s?GB))*(?![A-Za-z\d])"
+)
+_BOARD = re.compile(r"SXM|DGX|HGX|HBM", re.IGNORECASE)
+ALSO_CARDS = frozenset({"a100", "a100-40gb", "a800", "h100", "h200", "h800", "v100"})  # sold as PCIe cards too
+CARD_BYTES_PER_S = 64e9  # a ring through PCIe 5.0 x16, raw (PCI-SIG): more than that needs NVLink
+MOST_BRIDGED = 4  # cards that NVLink bridges join (NVIDIA, H200 NVL product brief)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +68,25 @@ def gpu_of_name(printed: str) -> str | None:
     if _PCIE_CARD.search(printed):
         return None
     return next((name for pattern, name in _NAMES if re.search(pattern, printed, re.IGNORECASE)), None)
+
+
+def product_of(printed: str) -> str | None:
+    """The model in a printed name, which may hold anything else; None where it has none.
+
+    >>> product_of("NVIDIA H100 PCIe"), product_of("NVIDIA GeForce RTX 4090 of ours"), product_of("a GPU")
+    ('H100 PCIe', 'RTX 4090', None)
+    """
+    found = _PRODUCT.search(printed)
+    return found[0] if found else None
+
+
+def is_board_open(told: str) -> bool:
+    """Whether a name as people write it leaves open that these are PCIe cards, without NVLink switches.
+
+    >>> is_board_open("H100"), is_board_open("DGX H100"), is_board_open("B200")
+    (True, False, False)
+    """
+    return gpu_of_name(told) in ALSO_CARDS and not _BOARD.search(told)
 
 
 def scale_up_of(gpu: str) -> ScaleUp | None:

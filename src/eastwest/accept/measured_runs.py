@@ -18,8 +18,8 @@ from eastwest.accept.instances import facts_of_name
 from eastwest.accept.jobs import independent_jobs
 from eastwest.accept.runs import Run, runs_of
 from eastwest.dialects.bench.osu_units import as_nccl_rows
-from eastwest.dialects.nccl import debug_log
-from eastwest.dialects.nccl.debug_log import Choice
+from eastwest.dialects.nccl import job
+from eastwest.dialects.nccl.debug_log import Choice, choices_of
 from eastwest.dialects.readings import Benchmark, Readings, Row, Setting
 from eastwest.dialects.sniff import read
 from eastwest.simulate.analytic.collective_fit import MeasuredRun
@@ -62,8 +62,8 @@ class MeasuredTexts:
 def measured_texts(texts: Sequence[tuple[str, str]], facts: Facts) -> MeasuredTexts:
     """Every curve of (source, text) pairs with what is known beforehand; a log's machine holds for its folder."""
     readings = {source: read(text, source) for source, text in texts}
-    logs = {source: debug_log.read(text, source).settings for source, text in texts if debug_log.detect(text)}
-    shared = _of_folders(readings, logs)
+    logs = {source: readings[source].settings for source, text in texts if job.detect(text)}
+    shared = _of_folders(logs)
     runs: list[MeasuredRun] = []
     left_out: list[LeftOut] = []
     assumed: dict[str, None] = {}
@@ -77,21 +77,20 @@ def measured_texts(texts: Sequence[tuple[str, str]], facts: Facts) -> MeasuredTe
             else:
                 runs.append(item)
                 assumed.update(dict.fromkeys(why))
-    return MeasuredTexts(tuple(runs), tuple(left_out), tuple(assumed), _logs(readings, logs))
+    return MeasuredTexts(tuple(runs), tuple(left_out), tuple(assumed), _logs(logs))
 
 
-def _of_folders(readings: Mapping[str, Readings], logs: Mapping[str, tuple[Setting, ...]]) -> dict[str, Facts]:
+def _of_folders(logs: Mapping[str, tuple[Setting, ...]]) -> dict[str, Facts]:
     """Folder -> the machine that the logs in it describe; values that differ are left out."""
-    settings: dict[str, list[Setting]] = {}
-    own: dict[str, list[Setting]] = {}
-    for source in logs:
-        folder = str(PurePath(source).parent)
-        settings.setdefault(folder, []).extend(s for s in readings[source].settings if s.name in OF_MACHINE)
-        own.setdefault(folder, []).extend(logs[source])
-    return {
-        folder: _opa(own[folder]).joined(facts_of_text(Readings(settings=tuple(found))))
-        for folder, found in settings.items()
-    }
+    folders: dict[str, list[Setting]] = {}
+    for source, settings in logs.items():
+        folders.setdefault(str(PurePath(source).parent), []).extend(settings)
+    return {folder: _machine_of(found) for folder, found in folders.items()}
+
+
+def _machine_of(settings: Sequence[Setting]) -> Facts:
+    of_machine = tuple(setting for setting in settings if setting.name in OF_MACHINE)
+    return _opa(settings).joined(facts_of_text(Readings(settings=of_machine)))
 
 
 def _opa(settings: Sequence[Setting]) -> Facts:
@@ -102,15 +101,11 @@ def _opa(settings: Sequence[Setting]) -> Facts:
     return Facts()
 
 
-def _logs(
-    readings: Mapping[str, Readings], logs: Mapping[str, tuple[Setting, ...]]
-) -> dict[str, tuple[tuple[str, str], ...]]:
+def _logs(logs: Mapping[str, tuple[Setting, ...]]) -> dict[str, tuple[tuple[str, str], ...]]:
     said = {
         source: tuple(
             dict.fromkeys(
-                (setting.name, setting.value)
-                for setting in (*readings[source].settings, *settings)
-                if setting.name not in ("target", "gpu direct")
+                (setting.name, setting.value) for setting in settings if setting.name not in ("target", "gpu direct")
             )
         )
         for source, settings in logs.items()
@@ -129,7 +124,7 @@ def _of_text(source: str, readings: Readings, facts: Facts, settings: Sequence[S
     tables = [benchmark for benchmark in readings.benchmarks if benchmark.kind == "collective" and benchmark.rows]
     if not tables and settings is None:
         yield LeftOut(source, "EW-CAL-010", {}), ()
-    choices = debug_log.choices_of(settings or ())
+    choices = choices_of(settings or ())
     nodes, each = facts.get("nodes"), facts.get("gpus_per_server")
     ranks = facts.get("ranks") or (nodes * each if nodes and each else None)
     for benchmark in tables:

@@ -50,10 +50,21 @@ def judge_pair(run: Run, limits: Limits, source: str) -> tuple[Result, Facts]:
         plateau_from_bytes=curve.start_bytes,
         findings=tuple(_notes(benchmark, point)),
     )
+    shared = _shared(benchmark)
+    if shared:
+        finding = _finding(shared, "warning", result, {"measured": gigabytes(result.measured_bytes_per_s or 0.0)})
+        return replace(result, findings=(*result.findings, finding)), facts
     ceiling, facts = _loopback_ceiling(facts) if is_loopback else _ceiling(benchmark, facts)
     if ceiling is None:
         return _unknown(result, is_loopback), facts
     return _judged(result, ceiling, facts, curve, limits), facts
+
+
+def _shared(benchmark: Benchmark) -> str:
+    """The finding for a test that ran through several ports or pairs at once; "" for one pair of ports."""
+    if benchmark.settings.get("Dual-port") == "ON":
+        return "EW-SCO-075"
+    return "EW-SCO-014" if benchmark.test == "osu_mbw_mr" and benchmark.settings.get("pairs") != "1" else ""
 
 
 def _ceiling(benchmark: Benchmark, facts: Facts) -> tuple[Ceiling | None, Facts]:
@@ -70,8 +81,6 @@ def _ceiling(benchmark: Benchmark, facts: Facts) -> tuple[Ceiling | None, Facts]
         facts = facts.with_fact("link_type", link, "text", "banner")
     facts = facts.with_fact("link_type", "IB", "assumed", "the smaller headers, so the higher ceiling")
     ways = 2 if benchmark.settings.get("bidirectional") == "yes" or benchmark.test == "osu_bibw" else 1
-    if benchmark.settings.get("Dual-port") == "ON":
-        return None, facts
     found = ceilings.wire_less_headers(rate, facts.get("mtu_bytes"), facts.get("link_type") == "RoCE", ways)
     slot = facts.get("pcie_bytes_per_s")
     if slot and ways * slot < found.bytes_per_s:

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from eastwest.accept.facts import Fact, Facts
-from eastwest.accept.gpus import gpu_of_name
+from eastwest.accept.gpus import gpu_of_name, product_of
 from eastwest.dialects.bench.nccl_collective import ranks_of
 from eastwest.dialects.readings import Benchmark, Rank, Row
 
-USUAL_GPUS_PER_SERVER = 8  # HGX and DGX boards; GB200 and GB300 trays have 4
+USUAL_GPUS_PER_SERVER = 8  # HGX and DGX boards
+USUAL_GPUS_PER_TRAY = {"gb200": 4, "gb300": 4}  # NVL72: 18 trays of 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +63,23 @@ def facts_of_benchmark(benchmark: Benchmark) -> Facts:
         if numbers == set(range(len(numbers))) and implied in (None, len(numbers)):
             facts = facts.with_fact("ranks", len(numbers), "text", lines)
             facts = facts.with_fact("nodes", n_hosts(ranks), "text", lines)
-        gpus = {gpu for rank in ranks if (gpu := gpu_of_name(rank.gpu))}
-        if len(gpus) == 1:
-            facts = facts.with_fact("gpu", gpus.pop(), "text", lines)
+        facts = _with_gpu(facts, ranks, lines)
     facts = facts.with_fact("ranks", implied, "text", "busbw over algbw")
     for name in ("ranks", "nodes"):
         if benchmark.settings.get(name, "").isdecimal():
             facts = facts.with_fact(name, int(benchmark.settings[name]), "text", "banner")
     return facts
+
+
+def _with_gpu(facts: Facts, ranks: Sequence[Rank], lines: str) -> Facts:
+    """The facts with the GPU of the ranks: as tools print it, its board is known."""
+    printed = {rank.gpu for rank in ranks if rank.gpu}
+    known = {gpu_of_name(name) for name in printed}
+    gpus = known - {None}
+    if len(gpus) == 1:
+        return facts.with_fact("gpu", gpus.pop(), "text", lines).with_fact("board", "known", "text", lines)
+    product = product_of(printed.pop()) if len(printed) == 1 else None
+    return facts.with_fact("gpu_printed", product, "text", lines)
 
 
 def n_hosts(ranks: Sequence[Rank]) -> int:
@@ -107,18 +117,23 @@ def _one_process(benchmark: Benchmark, facts: Facts) -> Facts:
 
 
 def _assumed(facts: Facts, nodes: int | None, ranks: int | None) -> Facts:
-    """Servers of 8 GPUs where more than one of them are full; 8 ranks or fewer may be anywhere."""
-    each = USUAL_GPUS_PER_SERVER
+    """Usual servers where more than one of them are full; ranks of one server or fewer may be anywhere."""
+    each = _usual_each(facts)
     if not nodes and ranks and ranks > each and ranks % each == 0:
         facts = facts.with_fact("nodes", ranks // each, "assumed", f"{ranks} ranks in servers of {each} GPUs")
         return facts.with_fact("gpus_per_server", each, "assumed", "the usual board; --gpus-per-server says otherwise")
     return facts
 
 
+def _usual_each(facts: Facts) -> int:
+    """GPUs of the usual server with that GPU."""
+    return USUAL_GPUS_PER_TRAY.get(str(facts.get("gpu")).partition("-")[0], USUAL_GPUS_PER_SERVER)
+
+
 def with_usual_server(facts: Facts) -> Facts:
-    """The facts with 8 GPUs a server where nothing says how many, and the ranks that follow."""
+    """The facts with the usual GPUs of a server where nothing says how many, and the ranks that follow."""
     facts = facts.with_fact(
-        "gpus_per_server", USUAL_GPUS_PER_SERVER, "assumed", "the usual board; --gpus-per-server says otherwise"
+        "gpus_per_server", _usual_each(facts), "assumed", "the usual board; --gpus-per-server says otherwise"
     )
     nodes = facts.get("nodes")
     why = f"{nodes} servers of {facts.get('gpus_per_server')} GPUs"

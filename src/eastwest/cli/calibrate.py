@@ -8,9 +8,19 @@ from typing import Annotated, Any, Literal
 import typer
 
 from eastwest.cli.inputs import read_texts
-from eastwest.cli.options import Json, Lang, Language, check_algorithm
+from eastwest.cli.options import Json, Lang, Language
 from eastwest.cli.output import Answer, exit_code_of, note, run, text_width
-from eastwest.cli.score import Algorithm, Collective, Gpu, GpusPerServer, Nic, Nics, NicsPerServer, Nodes
+from eastwest.cli.run_options import (
+    Algorithm,
+    Collective,
+    Gpu,
+    GpusPerServer,
+    Nic,
+    Nics,
+    NicsPerServer,
+    Nodes,
+    facts_of_options,
+)
 from eastwest.errors import UsageError
 
 Transport = Annotated[
@@ -40,33 +50,20 @@ def calibrate(
     lang: Lang = Language.en,
 ) -> None:
     """Fit constants to own measurements: what moved, the error before and after, and on runs that were left out."""
-    options: dict[str, Any] = {
-        "nodes": nodes,
-        "gpus_per_server": gpus_per_server,
-        "nics_per_server": nics_per_server,
-        "pcie_generation": None,
-        "transport": transport,
-    }
-    words = {"nic": nic, "nics": nics, "gpu": gpu, "collective": collective, "algorithm": algorithm, "site": None}
-    run("calibrate", json, lang.value, lambda: _answer(files, out, options, words, lang.value))
+    given: dict[str, Any] = {"nodes": nodes, "gpus_per_server": gpus_per_server, "nics_per_server": nics_per_server}
+    given |= {"nic": nic, "nics": nics, "gpu": gpu}
+    given |= {"collective": collective, "algorithm": algorithm, "transport": transport}
+    run("calibrate", json, lang.value, lambda: _answer(files, out, given, lang.value))
 
 
-def _answer(
-    files: list[str],
-    out: Path | None,
-    options: dict[str, Any],
-    words: dict[str, str | None],
-    lang: Literal["en", "zh"],
-) -> Answer:
+def _answer(files: list[str], out: Path | None, given: dict[str, Any], lang: Literal["en", "zh"]) -> Answer:
     from eastwest.accept.calibrate import calibrate_texts
-    from eastwest.cli.score import facts_of_options
     from eastwest.report.formats.text_calibrate import calibrate_text
 
-    _check_transport(options["transport"])
-    check_algorithm(words["algorithm"])
+    _check_transport(given["transport"])
     if out is not None:
         _check_out(out)
-    calibrated = calibrate_texts(read_texts(files), facts_of_options(options, words))
+    calibrated = calibrate_texts(read_texts(files), facts_of_options(**given))
     if out is not None and calibrated.verdict != "unknown":
         _write(out, calibrated)
     document = calibrated.as_json(lang)

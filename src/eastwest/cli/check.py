@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from eastwest.plan.checking.repairs import Repair
     from eastwest.plan.checking.sheet import Fact
 
-MOST_SHOWN = 20  # lines of totals, of designs with their numbers, and of what was not understood
-SILENT = ("pairs_in_rail",)  # read, and said by another number
+MOST_SHOWN = 20  # findings of one code, lines of totals, of designs with their numbers, and of what was not understood
+SILENT = ("pairs_in_rail", "links_of_cables", "links_in_all")  # read, and said by another number
 INDENT = 6  # columns before what belongs to a finding
 
 
@@ -44,8 +45,13 @@ def _text(checked: Checked, lang: Literal["en", "zh"]) -> str:
     """The verdict with its first reason, findings with the user's lines, repairs, what was read, summed, not used."""
     words = WORDS[lang]
     lines = [_headline(checked, lang)]
+    count: Counter[str] = Counter()
     for finding in checked.findings:
-        lines += _finding(finding, lang)
+        count[finding.code] += 1
+        lines += _finding(finding, lang) if count[finding.code] <= MOST_SHOWN else []
+    lines += [
+        f"  {words['more'].format(n=f'{n - MOST_SHOWN:,}', code=code)}" for code, n in count.items() if n > MOST_SHOWN
+    ]
     repairs = [(design.subject.name, repair) for design in checked.designs for repair in design.repairs]
     lines += [words["repairs"]] if repairs else []
     lines += [f"  {name + ': ' if name else ''}{_repair(repair, lang)}" for name, repair in repairs]

@@ -10,42 +10,34 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from eastwest.cli.inputs import read_texts
-from eastwest.cli.options import Json, Lang, Language, check_algorithm
+from eastwest.cli.options import Json, Lang, Language
 from eastwest.cli.output import Answer, exit_code_of, run, text_width
+from eastwest.cli.run_options import (
+    Algorithm,
+    Collective,
+    Gpu,
+    GpusPerServer,
+    Mtu,
+    Nic,
+    Nics,
+    NicsPerServer,
+    Nodes,
+    PcieGeneration,
+    SiteFile,
+    facts_of_options,
+)
 from eastwest.errors import EastwestError, InputError, UsageError
 
 if TYPE_CHECKING:
-    from eastwest.accept.facts import Facts
     from eastwest.accept.results import Limits
     from eastwest.accept.score import Score
 
-Nic = Annotated[str | None, typer.Option("--nic", help="Rate of one east-west NIC, such as 400G.")]
-NicsPerServer = Annotated[
-    int | None, typer.Option("--nics-per-server", min=1, max=256, help="East-west NICs in a server.")
-]
-Nics = Annotated[str | None, typer.Option("--nics", help="Both at once, such as 8x400G.")]
-GpusPerServer = Annotated[int | None, typer.Option("--gpus-per-server", min=1, max=1024, help="GPUs in a server.")]
-Nodes = Annotated[int | None, typer.Option("--nodes", min=1, max=1_000_000, help="Servers of the run.")]
-Gpu = Annotated[
-    str | None, typer.Option("--gpu", help="GPU of the catalogue, such as h100: judges what is inside a server.")
-]
-Collective = Annotated[str | None, typer.Option("--collective", help="Collective, where the text does not tell it.")]
-Algorithm = Annotated[
-    str | None, typer.Option("--algorithm", help="ring, tree, nvls, nvlstree or collnet, as NCCL_ALGO.")
-]
-PcieGeneration = Annotated[
-    int | None, typer.Option("--pcie", min=3, max=7, help="PCIe generation of the NIC's x16 slot.")
-]
-Mtu = Annotated[
-    int | None, typer.Option("--mtu", min=256, max=4096, help="RDMA MTU in bytes, where perftest does not print it.")
-]
 Target = Annotated[str | None, typer.Option("--target", help="Your own target, such as 90GB/s: below it is FAIL.")]
 TargetRatio = Annotated[float, typer.Option("--target-ratio", help="Share of the ceiling below which it is FAIL.")]
 PassRatio = Annotated[
     float | None,
     typer.Option("--pass-ratio", help="Share from which on it is PASS: 0.9, or --target-ratio where that is higher."),
 ]
-SiteFile = Annotated[str | None, typer.Option("--site", help="Site file with the servers of the run.")]
 Out = Annotated[Path | None, typer.Option("--out", help="Folder for report.html with the curves, and score.json.")]
 Redact = Annotated[
     bool, typer.Option("--redact", help="Show of your lines only what is no name or address, for pasting in public.")
@@ -74,21 +66,16 @@ def score(
     lang: Lang = Language.en,
 ) -> None:
     """Judge nccl-tests, rccl-tests, perftest, OSU or GPCNeT output: percent of the ceiling, the likely limiter."""
-    options: dict[str, Any] = {
-        "nodes": nodes,
-        "gpus_per_server": gpus_per_server,
-        "nics_per_server": nics_per_server,
-        "pcie_generation": pcie,
-        "mtu_bytes": mtu,
-    }
-    words = {"nic": nic, "nics": nics, "gpu": gpu, "collective": collective, "algorithm": algorithm, "site": site}
+    given: dict[str, Any] = {"nodes": nodes, "gpus_per_server": gpus_per_server, "nics_per_server": nics_per_server}
+    given |= {"nic": nic, "nics": nics, "pcie_generation": pcie, "mtu_bytes": mtu, "site": site}
+    given |= {"gpu": gpu, "collective": collective, "algorithm": algorithm}
     asked = (target, target_ratio, pass_ratio)
     names = (*files, *(name for name in (site, out and str(out)) if name)) if redact else ()
     run(
         "score",
         json,
         lang.value,
-        lambda: _without(names, lambda: _answer(files, options, words, asked, redact, out, lang.value)),
+        lambda: _without(names, lambda: _answer(files, given, asked, redact, out, lang.value)),
     )
 
 
@@ -109,8 +96,7 @@ def _without(names: tuple[str, ...], answer: Callable[[], Answer]) -> Answer:
 
 def _answer(
     files: list[str],
-    options: dict[str, Any],
-    words: dict[str, str | None],
+    given: dict[str, Any],
     asked: tuple[str | None, float, float | None],
     redact: bool,
     out: Path | None,
@@ -120,7 +106,7 @@ def _answer(
     from eastwest.accept.score import score_texts
     from eastwest.cli.score_text import text_of
 
-    facts, limits = facts_of_options(options, words), _limits(*asked)
+    facts, limits = facts_of_options(**given), _limits(*asked)
     if out is not None:
         from eastwest.cli.pages import check_page
 
@@ -147,82 +133,6 @@ def _write(out: Path, scored: Score, limits: Limits, document: dict[str, Any], l
     languages: tuple[Literal["en", "zh"], ...] = ("en", "zh")
     pages = {name: score_document(scored.as_json(name), scored.results, shares, name) for name in languages}
     write_page(out, "score.json", document, pages, lang)
-
-
-def facts_of_options(options: dict[str, Any], words: dict[str, str | None]) -> Facts:
-    """What the options and the site file say. Raises UsageError for an option that cannot be read."""
-    from eastwest.accept.facts import facts_of_flags, facts_of_site
-    from eastwest.dialects.bench.nccl_collective import named_collective
-
-    known = dict(options)
-    if words["nics"]:
-        known["nics_per_server"], known["nic_rate_bps"] = _nics(words["nics"])
-    if words["nic"]:
-        known["nic_rate_bps"] = _rate(words["nic"], "--nic")
-    known["gpu"] = _gpu(words["gpu"])
-    if words["collective"]:
-        known["collective"] = named_collective(words["collective"])
-        if not known["collective"]:
-            raise UsageError(f"--collective: {words['collective']!r} is no collective of nccl-tests", hint="all_reduce")
-    check_algorithm(words["algorithm"])
-    known["algorithm"] = words["algorithm"].lower() if words["algorithm"] else None
-    known["pcie_bytes_per_s"] = _slot(options["pcie_generation"])
-    facts = facts_of_flags(known)
-    if words["site"]:
-        from eastwest.spec.load import load_site
-        from eastwest.spec.resolve import servers_of
-
-        site = load_site(words["site"]).site
-        accepted = site.fabric.oversubscription
-        ratio = accepted.leaf * accepted.spine
-        facts = facts.joined(facts_of_site(servers_of(site), words["site"], ratio))
-    return facts
-
-
-def _gpu(name: str | None) -> str | None:
-    """The catalogue's name of a GPU, as given or as tools print it. Raises UsageError."""
-    if name is None:
-        return None
-    from eastwest.accept.gpus import gpu_of_name
-    from eastwest.spec import catalogue
-
-    try:
-        return catalogue.get("gpu", name).id
-    except UsageError:
-        printed = gpu_of_name(name)
-        if printed is None:
-            raise
-        return printed
-
-
-def _nics(text: str) -> tuple[int, int | None]:
-    """`8x400G` or `8`. Raises UsageError."""
-    count, cross, rate = text.lower().replace("×", "x").replace("*", "x").partition("x")
-    if not count.strip().isdecimal() or not 0 < int(count) <= 256:
-        raise UsageError(f"--nics: {text!r} is not NICs x rate", hint="for example --nics 8x400G")
-    return int(count), _rate(rate.upper(), "--nics") if cross else None
-
-
-def _rate(text: str, option: str) -> int:
-    """Bit/s of one NIC; a plain number up to 1600 is taken as Gb/s. Raises UsageError."""
-    from eastwest.units import GIGA, UnitError, parse_rate
-
-    try:
-        rate = parse_rate(f"{text}G" if text.strip().isdecimal() and int(text) <= 1600 else text)
-    except UnitError as error:
-        raise UsageError(f"{option}: {error}", hint="for example 400G") from error
-    if not GIGA <= rate <= 10_000 * GIGA:
-        raise UsageError(f"{option}: {text!r} is no rate of a NIC", hint="for example 400G")
-    return rate
-
-
-def _slot(generation: int | None) -> float | None:
-    """Usable bytes/s of an x16 slot of that generation."""
-    if generation is None:
-        return None
-    from eastwest.spec import catalogue
-
-    return catalogue.get("pcie", str(generation)).x16_usable_bytes_per_s
 
 
 def _limits(target: str | None, target_ratio: float, pass_ratio: float | None) -> Limits:

@@ -91,7 +91,8 @@ def _headline(score: Score, lang: Tongue) -> str:
         chosen = next(iter((*asked, *warned)), None)
         return _with_remedy(chosen, lang) if chosen else WORDS[lang]["nothing"]
     judged = [result for result in score.results if result.verdict == score.verdict] or list(score.results)
-    worst = min(judged, key=lambda result: result.of_ceiling_ratio or 0.0, default=None)
+    rated = [result for result in judged if result.of_ceiling_ratio is not None] or judged
+    worst = min(rated, key=lambda result: result.of_ceiling_ratio or 0.0, default=None)
     return _share(worst, lang) if worst else WORDS[lang]["nothing"]
 
 
@@ -130,8 +131,9 @@ def _result(result: Result, lang: Tongue) -> Iterator[str]:
     """One result in a line, with its ceiling's formula and the user's line."""
     words = WORDS[lang]
     details = ", ".join(_details(result, lang))
+    gap = "" if result.size_bytes is not None or not details else ","  # "370 GB/s at 8 GiB", "370 GB/s, 4 servers"
     word = words["open" if result.verdict == "unknown" else result.verdict]
-    yield f"  {word:<5}{result.collective}  {_amount(result, lang)} {details}".rstrip()
+    yield f"  {word:<5}{result.collective}  {_amount(result, lang)}{gap} {details}".rstrip()
     if result.ceiling and result.of_ceiling_ratio is not None:
         from eastwest.accept.results import percent
 

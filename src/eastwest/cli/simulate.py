@@ -1,4 +1,6 @@
-"""`eastwest simulate FILE`, `simulate compare A B`, `simulate ecmp`: what happens on the network, in seconds."""
+"""`eastwest simulate FILE`, `simulate compare A B`, `simulate ecmp`, `simulate oversubscription`: what happens on the
+network, in seconds.
+"""
 
 from __future__ import annotations
 
@@ -30,18 +32,34 @@ class Engine(StrEnum):
 
 def simulate(
     what: Annotated[
-        list[str], typer.Argument(help="Scenario file (- for standard input); or `compare A B`; or `ecmp`.")
+        list[str],
+        typer.Argument(
+            help="Scenario file (- for standard input); or `compare A B`; or `ecmp`; or `oversubscription`."
+        ),
     ],
-    engine: Annotated[Engine, typer.Option("--engine", help="analytic: bounds; flow: fair shares.")] = Engine.flow,
+    engine: Annotated[
+        Engine, typer.Option("--engine", help="analytic: bounds; flow: fair shares; packet: queues.")
+    ] = Engine.flow,
     flows: Annotated[int | None, typer.Option("--flows", help="ecmp: flows that are hashed.")] = None,
     uplinks: Annotated[int | None, typer.Option("--uplinks", help="ecmp: links that they are hashed to.")] = None,
+    ratio: Annotated[str, typer.Option("--ratio", help="oversubscription: down:up of the tier.")] = "2:1",
+    compute: Annotated[str, typer.Option("--compute", help="oversubscription: computation of a step.")] = "",
+    communication: Annotated[
+        str, typer.Option("--communication", help="oversubscription: time on the tier at 1:1.")
+    ] = "",
+    overlap: Annotated[str, typer.Option("--overlap", help="oversubscription: what computation can hide.")] = "0s",
+    gpus: Annotated[int, typer.Option("--gpus", help="oversubscription: GPUs of that step.")] = 64,
+    most_gpus: Annotated[int, typer.Option("--most-gpus", help="oversubscription: where the curve ends.")] = 4096,
     json: Json = False,
     lang: Lang = Language.en,
 ) -> None:
-    """Run a scenario: completion times, link loads, bytes by tier; compare two; or the odds of ECMP."""
+    """Run a scenario; compare two; the odds of ECMP; or what an oversubscribed tier costs a step."""
     answers: dict[str, Callable[[], Answer]] = {
         "compare": lambda: _compare(what[1:], engine.value, lang.value),
         "ecmp": lambda: _ecmp(what[1:], flows, uplinks, lang.value),
+        "oversubscription": lambda: _oversubscription(
+            what[1:], (ratio, compute, communication, overlap), (gpus, most_gpus), lang.value
+        ),
     }
     answer = answers.get(what[0], lambda: _simulate(what, engine.value, lang.value))
     run("simulate", json, lang.value, answer)
@@ -116,6 +134,20 @@ def _ecmp(rest: list[str], flows: int | None, uplinks: int | None, lang: Literal
     odds = _odds(flows, uplinks)
     document = {"schema": "eastwest.simulate/1", "verdict": "pass", "findings": [], "ecmp": odds}
     return Answer(document, odds_text(odds, lang))
+
+
+def _oversubscription(
+    rest: list[str], step: tuple[str, str, str, str], sizes: tuple[int, int], lang: Literal["en", "zh"]
+) -> Answer:
+    from eastwest.cli.oversubscription import oversubscription_answer
+    from eastwest.errors import UsageError
+
+    if rest or not step[1] or not step[2]:
+        raise UsageError(
+            "oversubscription takes --compute and --communication",
+            hint="eastwest simulate oversubscription --ratio 2:1 --compute 6s --communication 4s",
+        )
+    return oversubscription_answer(*step, *sizes, lang)
 
 
 def _odds(flows: int, uplinks: int) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from eastwest.cli.output import wrapped
+from eastwest.cli.packet_text import queue_lines
 from eastwest.finding import Finding
 from eastwest.simulate.compare import ComparedRow, Comparison
 from eastwest.simulate.judged import link_name
@@ -77,6 +78,7 @@ def result_text(result: SimResult, lang: Lang, width: int) -> str:
     lines += _steps(result, words)
     lines += ["", words["tiers"], *_tiers(result)]
     lines += ["", *_links(result, words)]
+    lines += queue_lines(result, lang)
     engine = result.facts
     lines += ["", words["engine"].format(hops=f"{engine.packet_hops:,}", events=f"{engine.events:,}")]
     return "\n".join([*lines, *_findings(result.findings, lang)]) + "\n"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from eastwest.dialects.bench import READERS, prose
-from eastwest.dialects.nccl import job
+from eastwest.dialects.nccl import debug_log, job
 from eastwest.dialects.readings import Benchmark, Readings
 
 
@@ -29,7 +29,8 @@ def read(text: str, source: str = "-") -> Readings:
         readings = READERS.get(name).read(text, source)
         joined = joined.joined(readings) if joined else readings
     if job.detect(text):
-        joined = joined.joined(job.read(text, source)) if joined else job.read(text, source)
+        log = job.read(text, source).joined(debug_log.read(text, source))
+        joined = joined.joined(log) if joined else log
     if joined and not any(map(_is_begun, joined.benchmarks)) and prose.detect(text):
         said = prose.read(text, source)  # a tool's name in a sentence is no run of it
         if any(benchmark.rows or benchmark.unread for benchmark in said.benchmarks):

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eastwest.errors import UsageError
-from eastwest.fabric.cabling import port_names
+from eastwest.fabric.cabling import full_port_names, port_names
 from eastwest.fabric.tables import SWITCHES, Fabric, LinkKind, NodeKind
 
 DEFAULT_BLOCK = "10.0.0.0/8"  # RFC 1918
@@ -161,21 +161,24 @@ def all_addresses(fabric: Fabric) -> tuple[AddressRow, ...]:
 
 def _link_rows(fabric: Fabric, plan: AddressPlan) -> Iterator[AddressRow]:
     """The server end of a link in its leaf's subnet, or both ends of a /31."""
-    names, ports, prefix = fabric.names, port_names(fabric), plan.leaf_prefix
+    names, ports, peers, prefix = fabric.names, port_names(fabric), full_port_names(fabric), plan.leaf_prefix
     columns = [fabric.links[name].tolist() for name in ("a", "a_port", "b", "b_port", "rail")]
+    gates: dict[int, tuple[str, str]] = {}  # subnet -> its text and its gateway's address
     pairs, servers = plan.link_addresses.tolist(), plan.server_addresses.tolist()
     for (low, high), address, a, a_port, b, b_port, rail in zip(pairs, servers, *columns, strict=True):
-        ends = (names[a], ports[a_port]), (names[b], ports[b_port])
-        peers = f"{ends[0][0]}:{ends[0][1]}", f"{ends[1][0]}:{ends[1][1]}"
+        device, port, peer = names[a], ports[a_port], peers[b_port]
         known = rail if rail >= 0 else None
         if low == 0:
             subnet = address >> (32 - prefix) << (32 - prefix)
-            net, gate = _subnet(subnet, prefix), text_of(subnet + 1)
-            yield AddressRow(*ends[0], text_of(address), prefix, "server", net, gate, peers[1], known, None)
+            if subnet not in gates:
+                gates[subnet] = _subnet(subnet, prefix), text_of(subnet + 1)
+            yield AddressRow(device, port, text_of(address), prefix, "server", *gates[subnet], peer, known, None)
             continue
-        net = _subnet(low, POINT_TO_POINT_PREFIX)
-        for (device, port), peer, own in zip(ends, reversed(peers), (low, high), strict=True):
-            yield AddressRow(device, port, text_of(own), POINT_TO_POINT_PREFIX, "link", net, "", peer, known, None)
+        own = text_of(low)
+        net = f"{own}/{POINT_TO_POINT_PREFIX}"
+        yield AddressRow(device, port, own, POINT_TO_POINT_PREFIX, "link", net, "", peer, known, None)
+        device, port, peer, own = names[b], ports[b_port], peers[a_port], text_of(high)
+        yield AddressRow(device, port, own, POINT_TO_POINT_PREFIX, "link", net, "", peer, known, None)
 
 
 def text_of(address: int) -> str:

@@ -66,7 +66,7 @@ def _nics_s(fabric: Fabric, loads: Floats) -> float:
 
 def _slowest(fabric: Fabric, loads: Floats) -> tuple[float, str]:
     """Seconds and tier of the link that needs longest; a box that limits a room link counts for all its links."""
-    seconds = loads.max(axis=1) * BITS_PER_BYTE / fabric.links["rate_bps"]
+    seconds = np.maximum(loads[:, 0], loads[:, 1]) * BITS_PER_BYTE / fabric.links["rate_bps"]
     slowest = int(seconds.argmax())
     best_s, name = float(seconds[slowest]), LinkKind(int(fabric.links["kind"][slowest])).name.lower()
     for room_link in fabric.room_links:

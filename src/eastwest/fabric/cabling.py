@@ -182,20 +182,27 @@ def _port_name(place: int, part: int, is_switch: bool) -> str:
 
 
 @lru_cache(maxsize=1)
+def full_port_names(fabric: Fabric) -> tuple[str, ...]:
+    """(n_ports,) `leaf-01:port17`, the device and port of each end of a cable; kept for the last fabric."""
+    devices = zip(fabric.ports["node"].tolist(), port_names(fabric), strict=True)
+    return tuple(f"{fabric.names[node]}:{port}" for node, port in devices)
+
+
+@lru_cache(maxsize=1)
 def cable_rows(fabric: Fabric) -> tuple[Cable, ...]:
     """Every cable in the order of the links; kept for the last fabric, since several lists are made of it."""
     return tuple(_cables(fabric))
 
 
 def _cables(fabric: Fabric) -> Iterator[Cable]:
-    names, ports = fabric.names, port_names(fabric)
+    names, ports, ends = fabric.names, port_names(fabric), full_port_names(fabric)
     width = max(4, len(str(len(fabric.links))))
     columns = ("kind", "a", "a_port", "b", "b_port", "rate_bps", "length_m", "rail", "plane", "medium")
     table = zip(*(fabric.links[name].tolist() for name in columns), link_parts(fabric), strict=True)
     kinds = {int(kind): kind.name.lower() for kind in LinkKind}
     for number, (kind, a, a_port, b, b_port, rate, length, rail, plane, medium, part) in enumerate(table, start=1):
         cable_id = f"C{number:0{width}d}"
-        label = f"{cable_id} {names[a]}:{ports[a_port]} - {names[b]}:{ports[b_port]}"
+        label = f"{cable_id} {ends[a_port]} - {ends[b_port]}"
         yield Cable(
             cable_id,
             names[a],

@@ -54,6 +54,11 @@ class Spread:
     size_bytes: Floats
     is_cut: bool
 
+    @property
+    def fuller_bytes(self) -> Floats:
+        """(n_links,) bytes of the fuller direction of server links."""
+        return np.maximum(self.port_bytes[:, 0], self.port_bytes[:, 1])  # a reduction over two is ten times slower
+
 
 @dataclass(frozen=True, slots=True)
 class RowTimes:
@@ -167,7 +172,7 @@ def stress_of(network: Network, spreads: list[Spread]) -> Stress:
     fabric = network.fabric
     links, nodes = np.zeros(len(fabric.links)), np.zeros(len(fabric.nodes))
     for spread in spreads:
-        links += spread.port_bytes.max(axis=1)
+        links += spread.fuller_bytes
         nodes += np.bincount(spread.a, spread.size_bytes, len(nodes)) + np.bincount(
             spread.b, spread.size_bytes, len(nodes)
         )
@@ -236,7 +241,7 @@ def row_times(network: Network, state: After, traffic: Traffic, sound: Spread) -
     """Times of one row after a fault; `sound` is where its traffic goes without the fault."""
     spread = _respread(network, state, traffic, sound)
     rate = network.fabric.links["rate_bps"]
-    port_s = float((spread.port_bytes.max(axis=1) * BITS_PER_BYTE / rate).max(initial=0.0))
+    port_s = float((spread.fuller_bytes * BITS_PER_BYTE / rate).max(initial=0.0))
     small = state.graph
     a, b = small.number[spread.a], small.number[spread.b]
     is_cut = spread.is_cut or bool((state.hops[a, b] == UNREACHED).any())

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from eastwest.fabric.parts import parts
-from eastwest.fabric.tables import Fabric, NodeKind
+from eastwest.fabric.parts import parts, tally
+from eastwest.fabric.tables import Fabric, LinkKind, NodeKind
 from eastwest.plan.part_names import CABLE_LABEL, PartName, read_part
 from eastwest.spec import catalogue
 from eastwest.spec.resolve import ServerFacts, TierName, resolve_server, switch_of_tier
@@ -36,6 +36,14 @@ TIERS: tuple[tuple[TierName, NodeKind], ...] = (
     ("core", NodeKind.CORE),
 )
 LABELS_PER_CABLE = 2  # one at each end
+LINK_WORDS = {  # a link by its two ends, as the bill writes it and `plan.checking.bill_cables` reads it
+    LinkKind.SERVER_LEAF: "server-leaf",
+    LinkKind.LEAF_SPINE: "leaf-spine",
+    LinkKind.SPINE_CORE: "spine-core",
+    LinkKind.ROOM: "room-room",
+    LinkKind.SCALE_UP: "scale-up",
+    LinkKind.DIRECT: "server-server",
+}
 GROUP_OF_UNIT: dict[str, Group] = {"cable": "cables", "piece": "cables", "module": "optics"}
 SHEET_OF_CABLE = {  # medium and rate of an active cable; watts of both ends together
     ("acc", 400 * GIGA): "acc-ndr",
@@ -170,8 +178,18 @@ def _links(site: Site, fabric: Fabric) -> Iterator[BomRow]:
         if spare:
             note = f"{spare_ratio:.0%} of those used, rounded up"
             yield BomRow(part.part, "spare", spare, part.unit, "stock", None, note, "spares")
-    labels = LABELS_PER_CABLE * int(fabric.links.size)
-    yield BomRow(CABLE_LABEL, "text as in cables.csv", labels, "label", "fabric", None, "one at each end", "cables")
+    labels, note = LABELS_PER_CABLE * int(fabric.links.size), f"one at each end of {links_in_words(fabric)}"
+    yield BomRow(CABLE_LABEL, "text as in cables.csv", labels, "label", "fabric", None, note, "cables")
+
+
+def links_in_words(fabric: Fabric) -> str:
+    """Links by their two ends and rate: `576 server-leaf links of 400G, 288 leaf-spine links of 800G`."""
+    links = fabric.links
+    found = [
+        f"{n} {LINK_WORDS[LinkKind(int(kind))]} {'link' if n == 1 else 'links'} of {format_port_rate(int(rate_bps))}"
+        for (kind, rate_bps), n in tally(links["kind"], links["rate_bps"])
+    ]
+    return ", ".join(found)
 
 
 def part_power(part: str, quantity: int) -> tuple[float | None, str]:

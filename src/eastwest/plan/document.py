@@ -142,7 +142,7 @@ def _job(job: JobLedger, prediction: Prediction, lang: str) -> dict[str, Any]:
         "profile": _profile(job.profile, prediction, lang),
         "facts": dict(job.facts),
         "assumed": list(job.assumed),
-        "prediction": prediction.as_json(),
+        "prediction": prediction.as_json(lang),
     }
 
 

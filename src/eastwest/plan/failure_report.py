@@ -14,12 +14,11 @@ from eastwest.fabric.tables import Fabric
 from eastwest.finding import Finding, Severity
 from eastwest.plan.failure_rates import HPN, SWITCH_RATE, TOR_SHARE_PER_MONTH
 from eastwest.plan.failures import REPAIR_S, RESTART_S, Failure, JobCost, cost_failures, stops_per_month
-from eastwest.plan.own_constants.file import OwnConstants
+from eastwest.plan.predict import JobModel
 from eastwest.plan.spares import Spare, decide_spares, spare_stocks
 from eastwest.spec.qos import LoadBalancing
 from eastwest.spec.resolve import ServerFacts
 from eastwest.spec.site import Site
-from eastwest.workload.ledger import Ledger
 
 AT_THE_SERVER = (FaultKind.NIC, FaultKind.SERVER_OPTIC, FaultKind.SERVER_LINK, FaultKind.LEAF)
 ABOVE_THE_LEAF = (FaultKind.LEAF_SPINE_LINK, FaultKind.SPINE, FaultKind.SPINE_CORE_LINK, FaultKind.CORE)
@@ -47,16 +46,15 @@ def report_failures(
     server: ServerFacts,
     fabric: Fabric,
     placement: Placement,
-    ledger: Ledger,
+    models: Sequence[JobModel],
     balancing: LoadBalancing,
-    own: OwnConstants | None = None,
 ) -> FailureReport:
     """The failures of a placed and judged fabric under the plan's load balancing; no rows when cables found no port:
     the loss of one part of a fabric that cannot be built means nothing.
     """
-    rows = () if _lacks_cables(fabric) else cost_failures(site, server, fabric, placement, ledger, balancing, own)
+    rows = () if _lacks_cables(fabric) else cost_failures(site, fabric, placement, models, balancing)
     spares = spare_stocks(fabric, server)
-    decisions = (*_events(rows), *_stops(rows, ledger), *decide_spares(spares))
+    decisions = (*_events(rows), *_stops(rows, models), *decide_spares(spares))
     findings = (*_single_points(rows), *_whole_servers(rows), *_costly(rows), *_spares_short(site, spares))
     return FailureReport(rows, spares, decisions, findings)
 
@@ -98,9 +96,9 @@ def _optic_events(rows: Sequence[Failure]) -> Decision:
     return Decision(f"failure.events.{rows[0].kind}", events, "failures a month", because, formula, inputs, source)
 
 
-def _stops(rows: Sequence[Failure], ledger: Ledger) -> Iterator[Decision]:
+def _stops(rows: Sequence[Failure], models: Sequence[JobModel]) -> Iterator[Decision]:
     """Expected stops of each training job by this network."""
-    for job in ledger.jobs:
+    for job in (model.job for model in models):
         if job.kind != "training" or not rows:
             continue
         stopping = sorted({str(row.kind) for row in rows if _cost(row, job.name).outcome == "stops" and row.rate})

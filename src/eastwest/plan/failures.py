@@ -45,13 +45,11 @@ from eastwest.fabric.placement import Placement
 from eastwest.fabric.routing import Ints
 from eastwest.fabric.tables import Fabric
 from eastwest.plan.failure_rates import OPTIC_FAULTS, FailureRate, rate_of
-from eastwest.plan.own_constants.file import OwnConstants
-from eastwest.plan.predict import JobModel, bottlenecks, duration_s, model_of
+from eastwest.plan.predict import JobModel, bottlenecks, duration_s
 from eastwest.spec.qos import LoadBalancing
-from eastwest.spec.resolve import ServerFacts
 from eastwest.spec.site import Site
 from eastwest.units import HOUR_S
-from eastwest.workload.ledger import JobLedger, Ledger
+from eastwest.workload.ledger import JobLedger
 
 ASSUMED_CHECKPOINT_S = 0.5 * HOUR_S  # between two checkpoints, when the site file gives none
 RESTART_S = 0.25 * HOUR_S  # to find the fault, restart and catch up: Jiang et al. 2024 (MegaScale, NSDI), under 15 min
@@ -169,30 +167,23 @@ class _Case:
     """What all evaluations of one plan share."""
 
     site: Site
-    server: ServerFacts
     fabric: Fabric
     placement: Placement
     balancing: LoadBalancing
     network: Network
-    own: OwnConstants | None = None
 
 
 def cost_failures(
-    site: Site,
-    server: ServerFacts,
-    fabric: Fabric,
-    placement: Placement,
-    ledger: Ledger,
-    balancing: LoadBalancing,
-    own: OwnConstants | None = None,
+    site: Site, fabric: Fabric, placement: Placement, models: Sequence[JobModel], balancing: LoadBalancing
 ) -> tuple[Failure, ...]:
-    """Every class of parts of the fabric with what its failure costs, kind by kind from the server upward.
+    """Every class of parts of the fabric with what its failure costs, kind by kind from the server upward; `models` are
+    the jobs as placed.
 
     Each job is judged by the member of the class that carries most of its own traffic: the worst case of the class.
     """
-    case = _Case(site, server, fabric, placement, balancing, Network(fabric), own)
+    case = _Case(site, fabric, placement, balancing, Network(fabric))
     sound = after(case.network, None)
-    views = [_view(case, job, sound) for job in ledger.jobs]
+    views = [_view(case, model, sound) for model in models]
     classes = switch_classes(fabric)
     stresses: list[Stress | None] = [stress_of(case.network, list(view.spreads.values())) for view in views]
     by_job = [faults_of(fabric, stress, classes) for stress in stresses or [None]]
@@ -215,15 +206,14 @@ def _failure(fabric: Fabric, fault: Fault, loss: Loss, costs: list[JobCost]) -> 
     return Failure(fault.kind, fault.subject, *sizes, loss, tuple(costs), rate_of(fault), counted_in)
 
 
-def _view(case: _Case, job: JobLedger, sound: After) -> _View:
+def _view(case: _Case, model: JobModel, sound: After) -> _View:
     """One job on the sound fabric; what it writes as checkpoints goes to the storage, not over this network."""
-    network, gpus = case.network, case.placement.gpus[job.name]
+    job, found, network = model.job, model.found, case.network
+    gpus = case.placement.gpus[job.name]
     rows = [row for row in job.rows if row.per != "checkpoint"]
     traffic = {row.traffic: traffic_of(network, job.grid, gpus, row) for row in rows}
     spreads = {name: spread_of(network, network.table, moves) for name, moves in traffic.items()}
     times = {name: row_times(network, sound, moves, spreads[name]) for name, moves in traffic.items()}
-    model = model_of(case.site, case.server, case.fabric, case.placement, job, case.own)
-    found = model.found
     if case.fabric.tiers == 0:
         times = {name: RowTimes(own.network_s, own.network_s, False) for name, own in found.items()}
     servers = np.zeros(case.fabric.n_servers, bool)

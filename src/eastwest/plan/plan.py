@@ -20,7 +20,7 @@ from eastwest.plan.failure_report import FailureReport, report_failures
 from eastwest.plan.goals import derive_targets
 from eastwest.plan.growth_report import GrowthReport, report_growth
 from eastwest.plan.own_constants.file import AS_SHIPPED, OwnConstants
-from eastwest.plan.predict import Prediction, predict
+from eastwest.plan.predict import Prediction, model_of, predicted
 from eastwest.plan.price_book import apply_prices, book_of, judge_prices
 from eastwest.plan.prices import PriceFile
 from eastwest.plan.side_networks import side_networks
@@ -103,13 +103,13 @@ def _make_plan(loaded: LoadedSite | Site, prices: PriceFile | None, own: OwnCons
     fabric = growth.fabric
     placement = place(fabric, ledger)
     policy = derive(site, fabric, ledger)
-    predictions = tuple(predict(site, server, fabric, placement, job, own) for job in ledger.jobs)
-    targets = derive_targets(site, server, fabric, policy)
+    models = tuple(model_of(site, server, fabric, placement, job, own) for job in ledger.jobs)
+    predictions = tuple(predicted(model) for model in models)
     side = side_networks(site, fabric, ledger)
     bom = _priced((*bill_of_materials(site, server, fabric), *map(with_power, side.bom)), prices)
     bill = bill_totals(site, fabric, bom)
     advice = advise(Case(site, server, ledger, fabric, placement, policy, predictions, bill, own))
-    failures = report_failures(site, server, fabric, placement, ledger, policy.load_balancing, own)
+    failures = report_failures(site, server, fabric, placement, models, policy.load_balancing)
     parts: tuple[_Reasoned, ...] = (fabric, growth, placement, policy, side, failures, advice)
     findings = [*ledger_findings, *(finding for part in parts for finding in part.findings)]
     findings += judge_prices(bom, prices) if prices else ()
@@ -124,7 +124,7 @@ def _make_plan(loaded: LoadedSite | Site, prices: PriceFile | None, own: OwnCons
         placement=placement,
         policy=policy,
         predictions=predictions,
-        targets=targets,
+        targets=derive_targets(site, server, fabric, policy),
         bom=bom,
         bill=bill,
         growth=growth,

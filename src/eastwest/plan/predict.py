@@ -21,6 +21,7 @@ from eastwest.plan.prediction_limits import (
     assumed_of_serving,
     assumed_of_training,
     invalid_of_network,
+    invalid_of_serving,
     invalid_of_training,
 )
 from eastwest.plan.sensitivities import serving_sensitivities, training_sensitivities
@@ -32,8 +33,6 @@ from eastwest.spec.site import Site
 from eastwest.workload.ledger import JobLedger
 
 __all__ = ["JobModel", "Prediction", "RowTime", "bottlenecks", "duration_s", "model_of", "predict"]
-
-NO_SERVING_RUN = "no published serving run was judged: the interval is a guess from other models of this kind"
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +155,7 @@ def _serving(model: JobModel, part: ServingModel) -> Prediction:
         time_per_token_s=token_s,
         rows=tuple(time for _, time in serving.rows),
         assumed=(*model.own.words, *assumed_of_serving(job, model.server)),
-        invalid=(*invalid_of_network(model.site, model.fabric, job, model.found), NO_SERVING_RUN),
+        invalid=(*invalid_of_network(model.site, model.fabric, job, model.found), invalid_of_serving(job)),
         terms_s={
             "prefill": serving.prefill_s,
             "prefill communication": serving.exposed_s("request"),

@@ -48,7 +48,7 @@ class SitePrediction:
 
     def as_json(self, lang: str = "en") -> dict[str, Any]:
         """The document of the command line's contract: the first job's prediction, then every job."""
-        own = self.predictions[self.first].as_json() if self.first is not None else {}
+        own = self.predictions[self.first].as_json(lang) if self.first is not None else {}
         return {
             "schema": "eastwest.predict/1",
             "verdict": self.verdict,
@@ -58,7 +58,7 @@ class SitePrediction:
             "constants": self.constants.as_json(),
             **own,
             "jobs": [
-                {"name": job.name, "kind": job.kind, "gpus": job.gpus, "prediction": found.as_json()}
+                {"name": job.name, "kind": job.kind, "gpus": job.gpus, "prediction": found.as_json(lang)}
                 for job, found in zip(self.jobs, self.predictions, strict=True)
             ],
         }

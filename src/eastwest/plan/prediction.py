@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from eastwest.finding import Finding
+
 LEVEL_RATIO = 0.8  # of measured runs of other sources lie inside an interval
 
 
@@ -111,7 +113,8 @@ class Prediction:
     """What one job does in one step (training) or one token (inference); values that do not apply are None.
 
     step = compute + bubble + exposed communication; `terms_s` are the seconds behind them by name. `interval` holds
-    what is uncertain by its JSON key. `requests_per_s` is what an inference service can answer at most.
+    what is uncertain by its JSON key, `invalid` where it does not hold. `requests_per_s` is what an inference service
+    can answer at most.
     """
 
     job: str
@@ -125,7 +128,7 @@ class Prediction:
     time_per_token_s: float | None
     rows: tuple[RowTime, ...]
     assumed: tuple[str, ...]
-    invalid: tuple[str, ...]
+    invalid: tuple[Finding, ...]
     terms_s: Mapping[str, float] = field(default_factory=dict)
     interval: Mapping[str, Interval] = field(default_factory=dict)
     sensitivities: tuple[Sensitivity, ...] = ()
@@ -146,8 +149,8 @@ class Prediction:
         best = max(self.rows, key=lambda row: row.exposed_s, default=None)
         return best if best is not None and best.exposed_s > 0 else None
 
-    def as_json(self) -> dict[str, Any]:
-        """The prediction in the shape of the command line's contract."""
+    def as_json(self, lang: str = "en") -> dict[str, Any]:
+        """The prediction in the shape of the command line's contract; where it does not hold in `lang`."""
         return {
             "step_time_s": self.step_time_s,
             "compute_s": self.compute_s,
@@ -168,5 +171,5 @@ class Prediction:
             "sensitivities": [found.as_json() for found in self.sensitivities],
             "slicing": [curve.as_json() for curve in self.slicing],
             "assumed": list(self.assumed),
-            "invalid": list(self.invalid),
+            "invalid": [limit.sentence(lang) for limit in self.invalid],
         }

@@ -6,17 +6,18 @@ from collections.abc import Iterator, Mapping
 
 from eastwest.fabric.bottleneck import Bottleneck
 from eastwest.fabric.tables import Fabric
+from eastwest.finding import Finding
 from eastwest.plan.network_factors import nic_bps
 from eastwest.plan.training_model import TrainingModel
 from eastwest.simulate.analytic.assumptions import assume
 from eastwest.simulate.analytic.programs import program_of
+from eastwest.spec import catalogue
 from eastwest.spec.resolve import ServerFacts
 from eastwest.spec.site import Site
 from eastwest.units import format_rate, format_time
 from eastwest.workload.ledger import JobLedger
 
 IDEAL = "ideal ECMP, no loss, no pauses, no other job on the network"
-RELEASES = "identical layouts differ between releases by up to 10 % (dense) and 77 % (experts)"
 PREFIX = "assumed: "
 
 
@@ -46,33 +47,51 @@ def _slot(server: ServerFacts) -> tuple[str, ...]:
     return (f"each NIC carries {format_rate(carried)} of {format_rate(server.nic_rate_bps)}: its slot is slower",)
 
 
-def invalid_of_network(site: Site, fabric: Fabric, job: JobLedger, found: Mapping[str, Bottleneck]) -> Iterator[str]:
+def invalid_of_network(
+    site: Site, fabric: Fabric, job: JobLedger, found: Mapping[str, Bottleneck]
+) -> Iterator[Finding]:
     """Where the analytic network does not hold."""
     if site.transport == "tcp":
-        yield "TCP: loss, slow start and retransmission time-outs are not in it; the times are a floor"
+        yield _limit("EW-PRD-060", job.name)
     if any(box.rate_limit_bps for link in fabric.room_links for box in link.boxes):
-        yield "a rate-limited box drops or delays bursts; only its average rate is in it"
+        yield _limit("EW-PRD-061", job.name)
     broken = sorted({finding.code for finding in fabric.findings if finding.severity == "error"})
     if broken:
-        codes = ", ".join(broken)
-        yield f"the fabric cannot be built as described ({codes}): missing links cost no time here"
+        yield _limit("EW-PRD-062", job.name, codes=", ".join(broken))
     exchanges = [row for row in job.rows if row.collective == "all_to_all" and row.traffic in found]
     if any(found[row.traffic].link for row in exchanges):
         fan_in = max(row.group_size for row in exchanges) - 1
-        yield f"incast: up to {fan_in} senders meet at one port in an all-to-all; queues and pauses are not in it"
+        yield _limit("EW-PRD-063", job.name, fan_in=fan_in)
     if len({(wish.model, wish.gpu) for wish in site.servers}) > 1:
-        yield "mixed servers: all are taken to be like the first group, with the weakest GPU of the job"
+        yield _limit("EW-PRD-064", job.name)
 
 
-def invalid_of_training(model: TrainingModel, mfu_ratio: float, step_s: float) -> Iterator[str]:
+def _limit(code: str, job: str, **args: object) -> Finding:
+    """One sentence on where a prediction does not hold."""
+    return Finding(code, "info", job, args=args)
+
+
+def _without_datatype(model: TrainingModel) -> Iterator[Finding]:
+    """A datatype that the GPU's data sheet does not have: the rate of the next wider one stands in."""
+    wanted, sheet = str(model.job.facts["precision"]), catalogue.get("gpu", model.run.gpu).peak_flops
+    if wanted not in sheet:
+        yield _limit("EW-PRD-066", model.job.name, gpu=model.run.gpu, precision=wanted)
+
+
+def invalid_of_training(model: TrainingModel, mfu_ratio: float, step_s: float) -> Iterator[Finding]:
     """Where the step model does not hold for this job."""
     if mfu_ratio > 1:
-        yield f"a step of {format_time(step_s)} is faster than the GPUs' peak allows: check compute"
+        yield _limit("EW-PRD-065", model.job.name, time=format_time(step_s))
     if model.measured_s:
         return
     yield from model.reasons
     run = model.run
+    yield from _without_datatype(model)
     name, _ = program_of(run.framework, "hopper")
     if not name or not run.release:
-        what = "framework and release are" if not name else "the release is"
-        yield f"recipe unknown: {what} not given; {RELEASES}"
+        yield _limit("EW-PRD-068" if name else "EW-PRD-067", model.job.name)
+
+
+def invalid_of_serving(job: JobLedger) -> Finding:
+    """No published serving run was judged."""
+    return _limit("EW-PRD-071", job.name)

@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from eastwest.fabric.bottleneck import Bottleneck
+from eastwest.finding import Finding
 from eastwest.plan.network_factors import class_of, factors_of, nic_bps, times_on
 from eastwest.plan.prediction import Interval, RowTime
 from eastwest.plan.run_of_job import run_of_job, table_of_run, wish_of
@@ -30,7 +31,6 @@ from eastwest.workload.ledger import JobLedger
 EIGHTY_PERCENT = 1.2816  # standard deviations either side that hold 80 % of a normal distribution
 SIGMAS = {prior.name: prior.sigma for prior in (*SHARED, *BY_ARCHITECTURE)}
 SHARDED = 3  # ZeRO stage with gathered weights
-OTHER_PRECISION = "fp32 and tf32 were never measured: the 16-bit constants are used at their rates"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +121,9 @@ class TrainingModel:
         return tuple(made)
 
     @cached_property
-    def reasons(self) -> tuple[str, ...]:
+    def reasons(self) -> tuple[Finding, ...]:
         """What of the job no measurement shows."""
-        odd = (OTHER_PRECISION,) if self.run.rates is not None else ()
+        odd = (Finding("EW-PRD-070", "info", self.run.id),) if self.run.rates is not None else ()
         return odd or extrapolations(self.run, self.constants)
 
     @cached_property

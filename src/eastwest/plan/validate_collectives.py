@@ -13,8 +13,8 @@ from eastwest.finding import Finding, Verdict, verdict_of
 from eastwest.plan.own_constants.file import OwnConstants
 from eastwest.plan.validation.collectives_cases import CLASSES, case_of
 from eastwest.plan.validation.collectives_judged import JudgedRow, coverage, judge_collectives, point_coverage
-from eastwest.plan.validation.collectives_reasons import Unscored
 from eastwest.plan.validation.collectives_table import read_collectives
+from eastwest.plan.validation.document import by_reason, head, reason
 from eastwest.plan.validation.families import ALL
 from eastwest.plan.validation.intervals import TARGET as COVERAGE_TARGET
 from eastwest.plan.validation.metrics import median, p90
@@ -56,10 +56,7 @@ class ValidatedCollectives:
         inside, has = coverage(self.rows)
         points_inside, points = point_coverage(self.rows)
         return {
-            "schema": "eastwest.validate/1",
-            "verdict": self.verdict,
-            "findings": [finding.as_json(lang) for finding in self.findings],
-            "table": "collectives",
+            **head("collectives", self.verdict, self.findings, lang),
             "summary": self.classes,
             "intervals": {
                 "rows": has,
@@ -68,7 +65,7 @@ class ValidatedCollectives:
                 "coverage_ratio": inside / has if has else None,
                 "target": {"low_ratio": COVERAGE_TARGET[0], "high_ratio": COVERAGE_TARGET[1]},
             },
-            "skipped": _skipped(self.rows, lang),
+            "skipped": by_reason(_skipped(self.rows), lang),
             "rules": RULES,
             "rows": [_row(row, lang) for row in self.rows],
         }
@@ -188,18 +185,5 @@ def _number(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def reason(unscored: Unscored, lang: str) -> str:
-    """Why a row does not count, in words."""
-    return Finding(str(unscored), "info", "").sentence(lang)
-
-
-def _skipped(rows: Sequence[JudgedRow], lang: str) -> list[dict[str, Any]]:
-    """Every reason that occurs -> its sentence, how many rows, which."""
-    groups: dict[Unscored, list[str]] = {}
-    for row in rows:
-        if row.case.unscored:
-            groups.setdefault(row.case.unscored, []).append(row.case.row.id)
-    return [
-        {"code": str(code), "reason": reason(code, lang), "n": len(ids), "ids": ids}
-        for code, ids in sorted(groups.items(), key=lambda item: str(item[0]))
-    ]
+def _skipped(rows: Sequence[JudgedRow]) -> list[tuple[str, str]]:
+    return [(row.case.unscored, row.case.row.id) for row in rows if row.case.unscored]

@@ -8,8 +8,7 @@ from typing import Any
 from eastwest.finding import Finding, Verdict, verdict_of
 from eastwest.plan.designs.judge import Judged, judge_row
 from eastwest.plan.designs.table import read_rows
-
-ALL = "all"  # of the summary: every family together
+from eastwest.plan.validation.document import groups_by_family, head
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,19 +32,14 @@ class ValidatedDesigns:
     def as_json(self, lang: str = "en") -> dict[str, Any]:
         """The document of the command line's contract."""
         return {
-            "schema": "eastwest.validate/1",
-            "verdict": self.verdict,
-            "findings": [finding.as_json(lang) for finding in self.findings],
-            "table": "designs",
+            **head("designs", self.verdict, self.findings, lang),
             "rows": [row.as_json(lang) for row in self.rows],
             "summary": self.summary(),
         }
 
     def summary(self) -> dict[str, dict[str, int]]:
         """Family -> rows by status and counts that match; `all` for the whole table."""
-        families = dict.fromkeys(row.row.family for row in self.rows)
-        groups = {ALL: self.rows, **{name: tuple(r for r in self.rows if r.row.family == name) for name in families}}
-        return {name: _tally(rows) for name, rows in groups.items()}
+        return {name: _tally(rows) for name, rows in groups_by_family(self.rows, lambda row: row.row.family).items()}
 
 
 def _tally(rows: tuple[Judged, ...]) -> dict[str, int]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from eastwest.finding import Finding, Verdict, verdict_of
+from eastwest.plan.validation.document import by_reason, groups_by_family, head, reason
 from eastwest.plan.validation.effects_closed import CLOSED, NEEDS_ANOTHER, Foreseen
 from eastwest.plan.validation.effects_collectives import BY_COLLECTIVE
 from eastwest.plan.validation.effects_table import (
@@ -20,7 +21,6 @@ from eastwest.plan.validation.effects_table import (
     read_effects,
     size_class,
 )
-from eastwest.plan.validation.families import ALL
 
 Status = Literal["match", "direction", "mismatch", "skipped"]
 RULES = {
@@ -86,21 +86,16 @@ class ValidatedEffects:
     def as_json(self, lang: str = "en") -> dict[str, Any]:
         """The document of the command line's contract."""
         return {
-            "schema": "eastwest.validate/1",
-            "verdict": self.verdict,
-            "findings": [finding.as_json(lang) for finding in self.findings],
-            "table": "effects",
+            **head("effects", self.verdict, self.findings, lang),
             "summary": self.summary(),
-            "skipped": _skipped(self.rows, lang),
+            "skipped": by_reason(_skipped(self.rows), lang),
             "rules": RULES,
             "rows": [_row(row, lang) for row in self.rows],
         }
 
     def summary(self) -> dict[str, dict[str, int]]:
         """Category -> rows by status; `all` for the whole table."""
-        names = dict.fromkeys(row.row.category for row in self.rows)
-        groups = {ALL: self.rows} | {name: tuple(r for r in self.rows if r.row.category == name) for name in names}
-        return {name: _tally(rows) for name, rows in groups.items()}
+        return {name: _tally(rows) for name, rows in groups_by_family(self.rows, lambda row: row.row.category).items()}
 
 
 def validate_effects(text: str, source: str) -> ValidatedEffects:
@@ -146,7 +141,7 @@ def _row(row: JudgedEffect, lang: str) -> dict[str, Any]:
         "size_match": row.status == "match" if row.status != "skipped" else None,
         "formula": foreseen.formula if foreseen else None,
         "assumed": list(foreseen.assumed) if foreseen else [],
-        "skipped": reason(row.untold, lang) if row.status == "skipped" else None,
+        "skipped": reason(row.untold or Untold.no_figure, lang) if row.status == "skipped" else None,
     }
 
 
@@ -171,18 +166,5 @@ def _written(span: Span) -> str:
     return f"x {span.low:.3g} to {span.high:.3g}"
 
 
-def reason(untold: Untold | None, lang: str) -> str:
-    """Why an effect is not judged, in words."""
-    return Finding(str(untold or Untold.no_figure), "info", "").sentence(lang)
-
-
-def _skipped(rows: Sequence[JudgedEffect], lang: str) -> list[dict[str, Any]]:
-    """Every reason that occurs -> its sentence, how many rows, which."""
-    groups: dict[Untold, list[str]] = {}
-    for row in rows:
-        if row.status == "skipped":
-            groups.setdefault(row.untold or Untold.no_figure, []).append(row.row.id)
-    return [
-        {"code": str(code), "reason": reason(code, lang), "n": len(ids), "ids": ids}
-        for code, ids in sorted(groups.items(), key=lambda item: str(item[0]))
-    ]
+def _skipped(rows: Sequence[JudgedEffect]) -> list[tuple[str, str]]:
+    return [(row.untold or Untold.no_figure, row.row.id) for row in rows if row.status == "skipped"]

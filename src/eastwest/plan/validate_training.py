@@ -8,6 +8,7 @@ from typing import Any
 from eastwest.finding import Finding, Verdict, verdict_of
 from eastwest.plan.validation.ablations import ablations_of
 from eastwest.plan.validation.cases import cases_of
+from eastwest.plan.validation.document import head
 from eastwest.plan.validation.families import ORDER
 from eastwest.plan.validation.judged import Assume, Judged, judge, rows_json
 from eastwest.plan.validation.leave_one_out import StepModel
@@ -63,10 +64,7 @@ class ValidatedTraining:
     def as_json(self, lang: str = "en") -> dict[str, Any]:
         """The document of the command line's contract, with rankings, scaling, intervals and sources beside it."""
         return {
-            "schema": "eastwest.validate/1",
-            "verdict": self.verdict,
-            "findings": [finding.as_json(lang) for finding in self.findings],
-            "table": "training",
+            **head("training", self.verdict, self.findings, lang),
             "summary": self.families,
             "ranking": self.ranking,
             "scaling": self.scaling,

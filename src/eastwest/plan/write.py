@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from glob import escape
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from eastwest.errors import UsageError
 MARK = "plan.json"  # a folder that holds it was written by eastwest and may be replaced
 LIST = ".eastwest-files"  # the files of a plan's folder, a line each as sha256sum writes them; older ones names alone
 _LISTED = re.compile(r"(?:(?P<digest>[0-9a-f]{64})  )?(?P<name>.+)")
+ROWS_AT_ONCE = 4096  # of a CSV table: bounds the memory of its lines before they are joined
 HIDDEN = ".eastwest."  # a folder that is being written, or was when the run was killed; may be removed
 
 
@@ -28,9 +30,25 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """A CSV table (RFC 4180, LF line ends) with its header line."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
+    rest = chain([header], rows)
+    while some := list(islice(rest, ROWS_AT_ONCE)):
+        # The writer looks at every character for what asks for quotes, in twice the time of joining and counting.
+        lines = [",".join(["" if value is None else str(value) for value in row]) for row in some]
+        text = "\n".join([*lines, ""])
+        if _is_plain(text, some):
+            buffer.write(text)
+        else:
+            writer.writerows(some)
     return buffer.getvalue()
+
+
+def _is_plain(text: str, rows: Sequence[Sequence[Any]]) -> bool:
+    """Whether joined rows are CSV as they stand: no quote, and no comma or line end but those between fields and rows;
+    a row of one empty field would be an empty line.
+    """
+    n_fields, n_rows = sum(map(len, rows)), len(rows)
+    ends = text.count(",") == n_fields - n_rows and text.count("\n") == n_rows
+    return ends and '"' not in text and "\r" not in text and min(map(len, rows)) > 1
 
 
 def json_text(document: Any) -> str:
@@ -128,7 +146,11 @@ def digest_of(path: Path) -> str:
 
 def listing(folder: Path, names: Iterable[str]) -> str:
     """The list of files as they were written."""
-    return "".join(f"{digest_of(folder / name)}  {name}\n" for name in names)
+    return _lines_of({name: digest_of(folder / name) for name in names})
+
+
+def _lines_of(digests: Mapping[str, str]) -> str:
+    return "".join(f"{digest}  {name}\n" for name, digest in digests.items())
 
 
 def _cannot_write(place: Path, error: Exception) -> str:
@@ -150,8 +172,8 @@ def write_folder(folder: Path, files: Mapping[str, str]) -> None:
                 fresh = Path(tempfile.mkdtemp(prefix=f"{HIDDEN}new.", dir=target.parent))
                 held.callback(shutil.rmtree, fresh, ignore_errors=True)
                 held.enter_context(_turn_at(fresh))  # says that somebody still writes it
-            _fill(fresh, files)
-            _fill(fresh, {LIST: listing(fresh, files)})
+            digests = _fill(fresh, files)
+            _fill(fresh, {LIST: _lines_of(digests)})
             with _turn_at(target.parent):
                 _check(folder, target, set(files))
                 _swap(fresh, target)
@@ -170,12 +192,16 @@ def write_file(path: Path, text: str) -> None:
         Path(name).unlink(missing_ok=True)  # there only when the rename did not happen
 
 
-def _fill(folder: Path, files: Mapping[str, str]) -> None:
+def _fill(folder: Path, files: Mapping[str, str]) -> dict[str, str]:
+    """Write the files; the SHA-256 of each."""
     folder.chmod(0o755)
+    digests = {}
     for name, text in files.items():
-        path = folder / name
+        path, written = folder / name, text.encode("utf-8", "backslashreplace")
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
+        path.write_bytes(written)
+        digests[name] = hashlib.sha256(written).hexdigest()
+    return digests
 
 
 @contextmanager

@@ -259,16 +259,20 @@ def watchdog_decision(wish_s: float | None, n_ports: int) -> Decision:
 def hash_decisions(
     site_name: str, roles: tuple[str, ...], how: LoadBalancing, because: str, regime: LossRegime
 ) -> list[Decision]:
-    """Load balancing and one seed per tier."""
+    """Load balancing, and one seed and offset per tier."""
     found = [Decision("policy.load_balancing", how, "", because, source="site file or loss regime")]
     if regime == "infiniband":
         return found
-    seeds = hashing.seeds(site_name)
+    seeds, offsets = hashing.seeds(site_name), hashing.offsets()
     fields = ", ".join(sorted(hashing.FIELDS))
     for role in roles:
         why = "differs from the other tiers', so that a spine does not repeat the leaf's choice (polarisation)"
         inputs = {"site": site_name, "tier": role, "fields": fields}
         found.append(Decision(f"policy.hash.seed.{role}", seeds[role], "", why, "sha256(site/tier), 16 bits", inputs))
+        why = (
+            "another seed only renames the choices of a linear hash (CRC) over 2^n next hops; other bits do not repeat"
+        )
+        found.append(Decision(f"policy.hash.offset.{role}", offsets[role], "bits", why, "10 bits x tier", inputs))
     return found
 
 

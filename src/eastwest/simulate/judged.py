@@ -10,19 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eastwest.finding import Finding
+from eastwest.simulate.meetings import meetings_of
 from eastwest.simulate.network import Ints, Level, Network, Place
 from eastwest.simulate.prepared import Prepared
 from eastwest.simulate.result import SimResult
 from eastwest.simulate.routing_paths import SPREAD
 from eastwest.simulate.scenario_traffic import CollectiveWish
-from eastwest.units import PS_PER_S, format_size, format_time
+from eastwest.units import BITS_PER_BYTE, PS_PER_S, format_percent, format_size, format_time
 
 FABRIC_LEVELS = (Level.LEAF_SPINE, Level.SPINE_CORE, Level.ROOM)
 COLLISION_RATIO = 1.1  # a switch link that takes this much longer than the busiest host link is worth a word
 NARROW_RATIO = 0.8  # of the worst link: when its neighbours are as full, no hash would help
 POLARISED_RATIO = 0.6  # of the uplinks that a good hash would use
+MOST_PAIRS = 4  # senders that a sentence names
 LEAST_FLOWS = 4  # on a switch, below which the number of used uplinks says nothing
-MODELLED = ("roce", "spray")  # transports that fair shares do not misjudge by themselves
+MODELLED = ("roce", "spray", "tcp")  # transports that fair shares do not misjudge, or that are modelled
 
 
 def judge(prepared: Prepared, result: SimResult) -> Iterator[Finding]:
@@ -30,13 +32,16 @@ def judge(prepared: Prepared, result: SimResult) -> Iterator[Finding]:
     yield from _insensitive(prepared, result)
     yield from _collisions(prepared)
     yield from _polarised(prepared)
-    if prepared.scenario.transport not in MODELLED:
+    yield from _meetings(prepared, result)
+    wish, is_bound = prepared.scenario.wish, result.engine == "analytic"
+    has_more = prepared.scenario.transport == "tcp" or wish.loss is not None or wish.policers
+    if prepared.scenario.transport not in MODELLED or (is_bound and has_more):
         yield Finding("EW-SIM-037", "info", prepared.scenario.transport, args={"engine": result.engine})
     if result.status == "interrupted":
         flows = result.flows
         words = {"at": format_time(result.time_ps / PS_PER_S), "n_done": int((flows.end_ps >= 0).sum())}
         yield Finding("EW-SIM-036", "warning", prepared.scenario.name, len(flows), None, "flows", words)
-    if result.status == "stalled":
+    if result.status == "stalled" and not any(finding.code == "EW-SIM-070" for finding in result.findings):
         left = int((result.flows.end_ps < 0).sum())
         yield Finding("EW-SIM-038", "error", prepared.scenario.name, 0, left, "flows", {"n": left})
 
@@ -70,7 +75,11 @@ def path_rows(prepared: Prepared) -> tuple[Ints, Ints]:
     """(m,) request and link of every link on the first path of every request."""
     paths, n = prepared.paths, len(prepared.requests)
     lengths = np.diff(paths.offsets)[:n]
-    return np.repeat(np.arange(n, dtype=np.int64), lengths), paths.links[: int(paths.offsets[n])].astype(np.int64)
+    request, link = np.repeat(np.arange(n, dtype=np.int64), lengths), paths.links[: int(paths.offsets[n])]
+    if prepared.n_ways > 1:  # of the ways that flowlets can choose from, those that were taken
+        is_used = np.isin(request, prepared.flows.path)
+        request, link = request[is_used], link[is_used]
+    return request, link.astype(np.int64)
 
 
 def _collisions(prepared: Prepared) -> Iterator[Finding]:
@@ -97,6 +106,29 @@ def _collisions(prepared: Prepared) -> Iterator[Finding]:
     }
     code = "EW-SIM-034" if is_narrow else "EW-SIM-033"
     yield Finding(code, "warning", link_name(prepared.network, worst), host_ps, None, "ps", words)
+
+
+def _meetings(prepared: Prepared, result: SimResult) -> Iterator[Finding]:
+    """The most loaded link on which the same elephants meet again and again."""
+    found = next(meetings_of(prepared, result), None) if result.engine != "analytic" else None
+    if found is None:
+        return
+    network, names = prepared.network, prepared.network.names
+    hosts = network.hosts
+    shown = [f"{names[hosts[src]]} -> {names[hosts[dst]]}" for src, dst in found.pairs[:MOST_PAIRS]]
+    seconds = result.time_ps / PS_PER_S
+    load = int(result.links.carried_bytes[found.link]) * BITS_PER_BYTE / max(1, int(result.links.rate_bps[found.link]))
+    words = {
+        "n_pairs": len(found.pairs),
+        "pairs": ", ".join([*shown, *(["…"] if len(found.pairs) > MOST_PAIRS else [])]),
+        "n": len(found.start_ps),
+        "period": format_time(found.period_ps / PS_PER_S),
+        "length": format_time(float(np.median(found.length_ps)) / PS_PER_S),
+        "alone": format_time(found.alone_ps / PS_PER_S),
+        "mean": format_percent(load / seconds if seconds else 0.0),
+    }
+    subject = link_name(network, found.link)
+    yield Finding("EW-SIM-100", "warning", subject, found.alone_ps, int(np.median(found.length_ps)), "ps", words)
 
 
 def _beside_ps(links: NDArray[np.void], link_ps: Ints, worst: int) -> float:

@@ -1,5 +1,5 @@
-"""Networks of a few words: fat-tree, leaf-spine, rail-optimized, single switch; all names count from 0: h0, leaf0,
-spine0, core0.
+"""Networks of a few words: fat-tree, leaf-spine, rail-optimized, ring, single switch; all names count from 0: h0,
+leaf0, spine0, core0.
 
 In the fat-tree of parameter k host h is on edge switch `leaf{h // (k/2)}` in pod h // (k/2)^2; aggregation switch a of
 pod p is `spine{p*k/2 + a}` and joins cores a*(k/2) … a*(k/2)+k/2-1. With `gpus_per_server` above 1 that many hosts in
@@ -14,7 +14,7 @@ import numpy as np
 
 from eastwest.simulate.network import Draft, Ints, Level, Network, Place
 
-INLINE_FAMILIES = ("fat_tree", "leaf_spine", "rail_optimized", "single_switch")
+INLINE_FAMILIES = ("fat_tree", "leaf_spine", "rail_optimized", "ring", "single_switch")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,8 @@ class InlineFabric:
     """A fabric in a few words.
 
     `k` of a fat-tree; `leaves`, `spines`, `hosts_per_leaf` of a leaf-spine; `servers` of a rail-optimized fabric and
-    `servers_per_group` under one group of leaves; `hosts` of a single switch; `links_per_pair` cables between a leaf
+    `servers_per_group` under one group of leaves; `leaves` of a ring, each joined to the next;
+    `hosts` of a single switch; `links_per_pair` cables between a leaf
     and a spine; `rate_bps` of host links, `uplink_rate_bps` of links between switches; `delay_ps` of each cable,
     `switch_delay_ps` of each switch; `gpus_per_server`, `scale_up_bps` and `scale_up_delay_ps` of a server.
     """
@@ -51,6 +52,7 @@ class InlineFabric:
             "fat_tree": self.k**3 // 4,
             "leaf_spine": self.leaves * self.hosts_per_leaf,
             "rail_optimized": self.servers * self.gpus_per_server,
+            "ring": self.leaves * self.hosts_per_leaf,
             "single_switch": self.hosts,
         }[self.family]
 
@@ -94,8 +96,8 @@ def _leaf_of(wish: InlineFabric, host: Ints) -> Ints:
     if wish.family == "rail_optimized":
         group = host // wish.gpus_per_server // wish.servers_per_group
         return group * wish.gpus_per_server + host % wish.gpus_per_server
-    per_leaf = {"fat_tree": wish.k // 2, "leaf_spine": wish.hosts_per_leaf, "single_switch": wish.hosts}
-    return host // max(1, per_leaf[wish.family])
+    per_leaf = {"fat_tree": wish.k // 2, "single_switch": wish.hosts}.get(wish.family, wish.hosts_per_leaf)
+    return host // max(1, per_leaf)
 
 
 def _n_leaves(wish: InlineFabric, leaf_of: Ints) -> int:
@@ -113,6 +115,10 @@ def _add_switches(draft: Draft, wish: InlineFabric, leaves: Ints) -> None:
         draft.add_cables(leaves[leaf], spines[leaf // half * half + a], rate, wish.delay_ps, Level.LEAF_SPINE)
         spine, j = np.divmod(np.arange(len(spines) * half, dtype=np.int64), half)
         draft.add_cables(spines[spine], cores[spine % half * half + j], rate, wish.delay_ps, Level.SPINE_CORE)
+    elif wish.family == "ring":
+        pairs = leaves if len(leaves) > 2 else leaves[:1]
+        after = np.roll(leaves, -1)[: len(pairs)]
+        draft.add_cables(pairs, after, rate, wish.delay_ps, Level.LEAF_SPINE)
     elif wish.spines:
         spines = draft.add_nodes(Place.SPINE, [f"spine{number}" for number in range(wish.spines)])
         leaf, rest = np.divmod(

@@ -2,36 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eastwest.errors import InputError, UsageError
-from eastwest.simulate.choice import HashWish, Requests
-from eastwest.simulate.flow.tables import NO_CAP_BPS, EventTable, FlowTable, LinkTable, PathTable
+from eastwest.simulate.choice import Requests
+from eastwest.simulate.flow.tables import NO_CAP_BPS, EventKind, EventTable, FlowTable, LinkTable, PathTable
 from eastwest.simulate.messages import Messages, Way
-from eastwest.simulate.network import Ints, Network
+from eastwest.simulate.network import Ints, Network, Place
 from eastwest.simulate.network_inline import build_inline
 from eastwest.simulate.routes import ranges
-from eastwest.simulate.routing_paths import Paths, Router, cut_between
+from eastwest.simulate.routing_paths import Paths, cut_between
 from eastwest.simulate.scenario import Scenario, settled
+from eastwest.simulate.scenario_routes import router_of
 from eastwest.simulate.scenario_traffic import MAX_QPS, StepWish
 from eastwest.simulate.step_rows import StepRows
 from eastwest.simulate.step_site import SiteJobs, site_jobs
 from eastwest.simulate.timeline import Cut, timeline_of
 from eastwest.simulate.traffic import Traffic, traffic_of
+from eastwest.simulate.transport_drops import Drops, drops_of
 
 MAX_SHOWN = 20  # destinations without a way that are named
 MAX_PATH_LINKS = 100_000_000  # links of all paths together: 2 GB
-_LABEL_BITS = 40
+_TRAFFIC_SHIFT, _WAY_SHIFT = 24, 48  # bits of a flow's label: queue pair and channel, number of traffic, flowlet's way
 MOST_MARKS = 32_000_000  # range of values up to which marks are faster than sorting
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
     """What every engine reads. `flow_first` (n_messages + 1,) are the flows of each message (its queue pairs),
-    `requests` (n_paths,) what the first paths were asked for: those of the flows, before any event.
+    `requests` (n_paths,) what the first paths were asked for: those of the flows, before any event. With flowlets every
+    `n_ways` requests in turn are the ways that the flowlets of one pair choose from, and flows name the first of them.
     """
 
     scenario: Scenario
@@ -46,6 +49,16 @@ class Prepared:
     events: EventTable
     cuts: tuple[Cut, ...]
     steps: tuple[StepRows, ...] = ()
+    n_ways: int = 1
+    drops: Drops | None = None
+
+    @property
+    def request_of_path(self) -> Ints:
+        """(n_paths,) request that each path is a way of: those of now, and those that come with an event."""
+        found = np.arange(self.paths.n_paths, dtype=np.int64)
+        is_swap = self.events.kind == EventKind.PATH_SWAP
+        found[self.events.value[is_swap]] = self.events.subject[is_swap]
+        return found
 
     @property
     def message_of_flow(self) -> Ints:
@@ -79,6 +92,7 @@ def network_of(scenario: Scenario) -> tuple[Scenario, Network, SiteJobs | None]:
 def prepare(scenario: Scenario) -> Prepared:
     """The tables of a scenario. Raises InputError for every name, host and destination that does not fit."""
     scenario, network, jobs = network_of(scenario)
+    drops = drops_of(scenario, network)
     traffic = traffic_of(scenario, network, jobs)
     router = router_of(scenario, network)
     flow_first, requests, path = _requests(scenario, network, traffic)
@@ -86,7 +100,11 @@ def prepare(scenario: Scenario) -> Prepared:
     _refuse_unreachable(scenario, network, requests, paths)
     line = timeline_of(scenario, network, traffic, flow_first, requests, paths)
     flows = _flows(scenario, traffic, flow_first, path)
-    links = LinkTable(network.links["rate_bps"].copy(), network.links["delay_ps"].copy())
+    rates, events = network.links["rate_bps"].copy(), line.events
+    if drops is not None and len(drops.policed):
+        rates[drops.policed] = np.where(rates[drops.policed] > 0, drops.police_bps[drops.policed], 0)
+        events = _policed_events(events, drops, network)
+    links = LinkTable(rates, network.links["delay_ps"].copy())
     return Prepared(
         scenario,
         network,
@@ -97,16 +115,22 @@ def prepare(scenario: Scenario) -> Prepared:
         links,
         line.paths,
         flows,
-        line.events,
+        events,
         line.cuts,
         traffic.steps,
+        _n_ways(scenario),
+        drops,
     )
 
 
-def router_of(scenario: Scenario, network: Network, how: str = "") -> Router:
-    """The ways through one state of the network, by the scenario's load balancing or by `how`."""
-    hashes = scenario.hashes or HashWish()
-    return Router(network, how or scenario.load_balancing, hashes, scenario.seed, scenario.transport)
+def _policed_events(events: EventTable, drops: Drops, network: Network) -> EventTable:
+    """The events with rates of policed cables not above their policers; a box's limit is its policer's rate."""
+    is_cable = (events.kind == EventKind.LINK_RATE) & (events.value > 0)
+    subject = np.where(is_cable, events.subject, 0)
+    is_cable &= np.isfinite(drops.police_bps[subject]) & (network.kinds[network.links["src"][subject]] != Place.BOX)
+    value = events.value.copy()
+    value[is_cable] = np.minimum(value[is_cable], drops.police_bps[subject[is_cable]].astype(np.int64))
+    return replace(events, value=value)
 
 
 def _requests(scenario: Scenario, network: Network, traffic: Traffic) -> tuple[Ints, Requests, Ints]:
@@ -116,18 +140,27 @@ def _requests(scenario: Scenario, network: Network, traffic: Traffic) -> tuple[I
     first = np.r_[0, np.cumsum(qps)].astype(np.int64)
     message = np.repeat(np.arange(len(messages), dtype=np.int64), qps)
     label = messages.channel[message] * MAX_QPS + np.arange(len(message)) - first[message]
-    if scenario.load_balancing == "flowlet":
-        label += message << (63 - _LABEL_BITS)
-    elif scenario.load_balancing != "ecmp" and network.up.shape[1] == 1:
+    if scenario.transport == "tcp":
+        label += traffic.number[message] << _TRAFFIC_SHIFT
+    elif scenario.load_balancing not in ("ecmp", "flowlet") and network.up.shape[1] == 1:
         label = np.zeros_like(label)
     pair = (messages.src * network.n_hosts + messages.dst) * len(Way) + messages.way
     pairs, number = _distinct(pair)
     labels, of_label = _distinct(label)
     keys, path = _distinct(number[message] * len(labels) + of_label)
     pair, label = pairs[keys // len(labels)], labels[keys % len(labels)]
+    n_ways = _n_ways(scenario)
+    if n_ways > 1:  # the label of each way, so that every switch hashes it anew
+        turn = np.tile(np.arange(n_ways, dtype=np.int64) << _WAY_SHIFT, len(pair))
+        pair, label, path = np.repeat(pair, n_ways), np.repeat(label, n_ways) + turn, path * n_ways
     host, way = pair // len(Way), (pair % len(Way)).astype(np.int8)
     requests = Requests(host // network.n_hosts, host % network.n_hosts, label, way)
     return first, requests, path
+
+
+def _n_ways(scenario: Scenario) -> int:
+    """Ways that a flowlet chooses from."""
+    return scenario.wish.flowlet.ways if scenario.load_balancing == "flowlet" else 1
 
 
 def _distinct(values: Ints) -> tuple[Ints, Ints]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 import numpy as np
@@ -43,9 +43,16 @@ class FlowRows:
     end_ps: Ints
     traffic: Ints
     tier: NDArray[np.int8]
+    sent_again: Ints | None = None  # packets, by engines that know packets
 
     def __len__(self) -> int:
         return len(self.src)
+
+    def only(self, rows: NDArray[np.bool_]) -> FlowRows:
+        """The rows that are marked."""
+        taken: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(self)}
+        taken = {name: None if column is None else column[rows] for name, column in taken.items()}
+        return FlowRows(**taken)
 
     @property
     def fct_ps(self) -> Ints:
@@ -65,6 +72,28 @@ class LinkRows:
     peak_bps: NDArray[np.float64] | None = None
     series_bytes: NDArray[np.float64] | None = None
     bin_ps: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class QueueRows:
+    """(n,) columns of the queues of transmitters, one for each class of each link in order, and of the ingress groups
+    beside them: what only an engine with packets knows. `pfc_rx`, `pfc_tx` are frames that the device of the queue got
+    and sent for it.
+    """
+
+    link: Ints
+    priority: Ints
+    tx_bytes: Ints
+    tx_packets: Ints
+    marked: Ints
+    pfc_rx: Ints
+    pfc_tx: Ints
+    paused_ps: Ints
+    dropped: Ints
+    peak_bytes: Ints
+
+    def __len__(self) -> int:
+        return len(self.link)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +120,7 @@ class SimResult:
     links: LinkRows
     facts: EngineFacts
     findings: tuple[Finding, ...]
+    queues: QueueRows | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -127,7 +157,7 @@ class SimResult:
             "summary": summary_of(self),
             "flows": [self._flow(row) for row in range(min(len(self.flows), MAX_FLOW_ROWS))],
             "flows_left_out": max(0, len(self.flows) - MAX_FLOW_ROWS),
-            "ports": [self._port(link) for link in used[:MAX_PORT_ROWS].tolist()],
+            "ports": [row for link in used[:MAX_PORT_ROWS].tolist() for row in self._ports(link)],
             "ports_left_out": max(0, len(used) - MAX_PORT_ROWS),
             "tiers": [{"tier": tier, "bytes": size} for tier, size in self.tier_bytes.items()],
             "engine": {
@@ -186,8 +216,29 @@ class SimResult:
             "tier": TIERS[int(flows.tier[row])],
             "start_s": int(flows.start_ps[row]) / PS_PER_S if started else None,
             "fct_s": (int(flows.end_ps[row]) - int(flows.start_ps[row])) / PS_PER_S if done else None,
-            "retransmitted_packets": None,
+            "retransmitted_packets": int(flows.sent_again[row]) if flows.sent_again is not None else None,
         }
+
+    def _ports(self, link: int) -> list[dict[str, Any]]:
+        """The port of a link as one row; with queues one for each class that was used."""
+        port, queues = self._port(link), self.queues
+        if queues is None:
+            return [port]
+        rows = range(*np.searchsorted(queues.link, (link, link + 1)).tolist())
+        return [
+            port
+            | {
+                "priority": int(queues.priority[row]),
+                "tx_bytes": int(queues.tx_bytes[row]),
+                "ecn_marked_packets": int(queues.marked[row]),
+                "pfc_rx_frames": int(queues.pfc_rx[row]),
+                "pfc_tx_frames": int(queues.pfc_tx[row]),
+                "paused_s": int(queues.paused_ps[row]) / PS_PER_S,
+                "drops": int(queues.dropped[row]),
+                "peak_queue_bytes": int(queues.peak_bytes[row]),
+            }
+            for row in rows
+        ]
 
     def _port(self, link: int) -> dict[str, Any]:
         rows, carried = self.network.links[link], int(self.links.carried_bytes[link])

@@ -55,8 +55,18 @@ class Ends:
 class Router:
     """Ways through one state of a network (links of rate 0 are down); it keeps what all requests share."""
 
-    def __init__(self, network: Network, how: str, hashes: HashWish, seed: int, transport: str = "roce") -> None:
+    def __init__(
+        self,
+        network: Network,
+        how: str,
+        hashes: HashWish,
+        seed: int,
+        transport: str = "roce",
+        *,
+        uses_partner: bool = False,
+    ) -> None:
         self.network, self.how, self.hashes, self.seed = network, how, hashes, seed
+        self._uses_partner = uses_partner
         self.graph: Graph = switch_links(network)
         self._seeds = seeds_of(network, hashes)
         self._protocol = TCP if transport == "tcp" else UDP
@@ -91,14 +101,18 @@ class Router:
         before, after = np.full((n, 4), -1, np.int64), np.full((n, 4), -1, np.int64)
         way = requests.way
         inside = (net.domain[src] == net.domain[dst]) & (net.domain_nodes[net.domain[src]] >= 0)
-        sending = self._sending_host(src, dst)
+        receiving = self._partner(dst)
+        sending = self._partner(self._sending_host(src, receiving))
         hands_over = inside | (sending != src)
         to = np.where(inside, dst, sending)
         before[:, 0] = np.where(hands_over & (way != Way.OUT_OF_SWITCH), self._scale_up[0][src], -1)
         before[:, 1] = np.where(hands_over & (way != Way.INTO_SWITCH), self._scale_up[1][to], -1)
         before[:, 2] = np.where(inside, -1, self._pcie[0][sending])
-        after[:, 1] = np.where(inside, -1, self._pcie[1][dst])
-        out, into = net.nic[sending], net.nic[dst]
+        after[:, 1] = np.where(inside, -1, self._pcie[1][receiving])
+        is_partner = ~inside & (receiving != dst)
+        after[:, 2] = np.where(is_partner, self._scale_up[0][receiving], -1)
+        after[:, 3] = np.where(is_partner, self._scale_up[1][dst], -1)
+        out, into = net.nic[sending], net.nic[receiving]
         port, works = self._port(out, into, keys)
         before[:, 3] = np.where(inside | ~works, -1, net.up[out, port])
         after[:, 0] = np.where(inside | ~works, -1, net.down[into, port])
@@ -120,6 +134,27 @@ class Router:
         wanted = net.server[src] * per + net.rail[net.nic[dst]]
         same = net.nic[src] == wanted
         return np.where(same, src, net.nic_hosts[wanted])
+
+    def _partner(self, host: Ints) -> Ints:
+        """(n,) the host whose NIC works for each host: itself, or the next in its scale-up domain when its own NIC has
+        no port left and the scenario lets traffic move.
+        """
+        net, rate = self.network, self.network.links["rate_bps"]
+        if not self._uses_partner:
+            return host
+        has_port: NDArray[np.bool_] = (net.up >= 0) & (rate[net.up] > 0) & (net.down >= 0) & (rate[net.down] > 0)
+        works = np.asarray(has_port.any(axis=1))
+        found, per = host.copy(), net.nics_per_server
+        for turn in range(1, per):
+            dead = np.flatnonzero(~works[net.nic[found]])
+            if not len(dead):
+                break
+            own = net.nic[host[dead]]
+            other = net.nic_hosts[own // per * per + (own + turn) % per]
+            is_near = (net.domain[other] == net.domain[host[dead]]) & (net.domain_nodes[net.domain[other]] >= 0)
+            found[dead[is_near]] = other[is_near]
+        found[~works[net.nic[found]]] = host[~works[net.nic[found]]]
+        return found
 
     def _port(self, out: Ints, into: Ints, keys: NDArray[np.uint32]) -> tuple[Ints, NDArray[np.bool_]]:
         """(n,) NIC port, the same at both ends, out of those that work at both, by hash; and whether there is one."""
@@ -199,8 +234,8 @@ def _ordered(steps: list[tuple[Ints, Ints]], n: int, network: Network) -> Spread
 
 
 def cut_between(network: Network, src: int, dst: int) -> tuple[str, ...]:
-    """Links of rate 0 that part the source host from the destination host, as `leaf1 - spine2`; empty when no cable at
-    all leads on.
+    """Links of rate 0 that part the source host from the destination host, as `leaf1 - spine2`, or the dead ports of
+    their NICs; empty when no cable at all leads on.
     """
     links = network.links
     live = links["rate_bps"] > 0
@@ -219,6 +254,9 @@ def cut_between(network: Network, src: int, dst: int) -> tuple[str, ...]:
             break
         back[fresh] = True
     cut = ~live & reached[links["src"]] & ~reached[links["dst"]] & back[links["dst"]]
+    if not cut.any():  # the scale-up domain leads around a dead NIC, which traffic may not use
+        ports = np.concatenate([network.up[network.nic[src]], network.down[network.nic[dst]]])
+        cut[ports[ports >= 0]] = ~live[ports[ports >= 0]]
     pairs = sorted({(int(row["src"]), int(row["dst"])) for row in links[cut]})
     return tuple(f"{network.names[a]} - {network.names[b]}" for a, b in pairs)
 

@@ -15,11 +15,14 @@ from eastwest.finding import Finding, sort_findings
 from eastwest.simulate.flow.tables import EventKind, FlowState, Progress, RecordWish, RunStatus
 from eastwest.simulate.judged import judge, link_name, path_rows
 from eastwest.simulate.network import TIER_OF_LEVEL, TIERS, Ints, Level
+from eastwest.simulate.nic_failover import nic_findings
 from eastwest.simulate.prepared import Prepared, prepare
 from eastwest.simulate.result import NOT_YET_PS, EngineFacts, FlowRows, LinkRows, SimResult, Status
 from eastwest.simulate.scenario import Scenario
 from eastwest.simulate.step_result import with_steps
 from eastwest.simulate.timeline import judge_cuts
+from eastwest.simulate.transport_facts import details_of, findings_of
+from eastwest.simulate.transport_tables import of_real_links, transport_of
 from eastwest.units import KIBI, PS_PER_S
 
 Engine = Literal["analytic", "flow", "packet"]
@@ -40,27 +43,38 @@ def run_scenario(scenario: Scenario, engine: str = "flow", progress: Progress | 
     Raises InputError when hosts, links or destinations do not fit the network, UsageError for an engine that there is
     not. A KeyboardInterrupt while the flow engine runs gives the result so far.
     """
-    if engine not in ENGINES or engine == "packet":
-        hint = f"engines: {', '.join(name for name in ENGINES if name != 'packet')}"
-        raise UsageError(
-            "the packet engine is not built yet" if engine == "packet" else f"no engine {engine!r}", hint=hint
-        )
+    if engine not in ENGINES:
+        raise UsageError(f"no engine {engine!r}", hint=f"engines: {', '.join(ENGINES)}")
     begin = time.process_time()
     prepared = prepare(scenario)
-    result = _analytic(prepared) if engine == "analytic" else _flow(prepared, progress)
+    if engine == "analytic":
+        result = _analytic(prepared)
+    elif engine == "packet":
+        result = _packet(prepared, progress)
+    else:
+        prepared, result = _flow(prepared, progress)
     result = with_steps(prepared, result)
     findings = sort_findings((*result.findings, *judge(prepared, result)))
     facts = replace(result.facts, cpu_s=time.process_time() - begin, peak_memory_bytes=_peak_memory_bytes())
     return replace(result, findings=findings, facts=facts)
 
 
-def _flow(prepared: Prepared, progress: Progress | None) -> SimResult:
+def _flow(prepared: Prepared, progress: Progress | None) -> tuple[Prepared, SimResult]:
+    """The result, and the tables with the ways that flows took last."""
     from eastwest.simulate.flow.engine import run_flows
 
     record = prepared.scenario.record
     loads = prepared.flows.n_flows <= MOST_FLOWS_WITH_LOADS if record.loads is None else record.loads
     wish = RecordWish(link_load=loads, bin_ps=record.bin_ps, progress_every=PROGRESS_EVENTS)
-    outcome = run_flows(prepared.links, prepared.paths, prepared.flows, prepared.events, wish, progress)
+    transport = transport_of(prepared)
+    outcome = run_flows(
+        transport.links, transport.paths, prepared.flows, prepared.events, wish, progress, transport=transport.table
+    )
+    notes = (*findings_of(prepared, transport, outcome), *nic_findings(prepared, outcome))
+    details = details_of(prepared, transport, outcome) if transport.table is not None else {}
+    outcome = of_real_links(outcome, prepared.links.n_links)
+    if outcome.path is not None:
+        prepared = replace(prepared, flows=replace(prepared.flows, path=outcome.path))
     flows = _flow_rows(prepared, outcome.start_ps, outcome.end_ps, outcome.sent_bytes)
     events, top = prepared.events, prepared.links.rate_bps.copy()
     rates = events.kind == EventKind.LINK_RATE
@@ -78,7 +92,22 @@ def _flow(prepared: Prepared, progress: Progress | None) -> SimResult:
     has_ended = np.where(outcome.state == FlowState.STOPPED, 0, outcome.end_ps)
     cuts = judge_cuts(prepared.cuts, prepared.requests, prepared.flows.path.astype(np.int64), has_ended)
     facts = replace(result.facts, events=outcome.n_events)
-    return replace(result, findings=tuple(cuts), facts=facts)
+    return prepared, replace(result, findings=(*cuts, *notes), facts=facts, details=details)
+
+
+def _packet(prepared: Prepared, progress: Progress | None) -> SimResult:
+    from eastwest.simulate.packet.outcome import findings_of as packet_findings
+    from eastwest.simulate.packet.outcome import link_rows, queue_rows, sent_again
+    from eastwest.simulate.packet.run import run_packets
+
+    outcome = run_packets(prepared, prepared.scenario.packet, progress)
+    flows = _flow_rows(prepared, outcome.start_ps, outcome.end_ps, outcome.sent_bytes)
+    flows = replace(flows, sent_again=sent_again(prepared, outcome))
+    links, status = link_rows(outcome.world), _STATUS[outcome.status]
+    result = _result(prepared, "packet", status, outcome.time_ps, flows, links, outcome.sent_bytes)
+    facts = replace(result.facts, packet_hops=outcome.n_hops, events=outcome.n_events)
+    findings = tuple(packet_findings(prepared, outcome))
+    return replace(result, facts=facts, queues=queue_rows(outcome.world), findings=findings)
 
 
 def _analytic(prepared: Prepared) -> SimResult:

@@ -11,13 +11,16 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from eastwest.errors import InputError
-from eastwest.policy.hashing import FIELDS, TIERS, balancing, seeds
+from eastwest.policy.hashing import ALGORITHM, FIELDS, TIERS, balancing, offsets, seeds
 from eastwest.simulate.choice import PER_SWITCH, HashWish
 from eastwest.simulate.hashing import FIELD_ORDER, FUNCTIONS, WORD_BITS
 from eastwest.simulate.network_inline import INLINE_FAMILIES, InlineFabric
+from eastwest.simulate.packet.params import AS_USUAL, PacketParams
 from eastwest.simulate.routing_paths import BALANCINGS
 from eastwest.simulate.scenario_events import EventWish, read_events
+from eastwest.simulate.scenario_packet import read_packet
 from eastwest.simulate.scenario_traffic import TrafficWish, read_traffics
+from eastwest.simulate.scenario_transport import FAIR_SHARES, TransportWish, read_transport
 from eastwest.simulate.sections import Mistakes, Section
 from eastwest.spec.document import DocumentError, read_document
 from eastwest.spec.load import STANDARD_INPUT, read_text
@@ -54,7 +57,7 @@ class Scenario:
 
     Of a site `transport` and `load_balancing` may be empty and `hashes` None: its policy says them (`settled`).
     `reroute_ps` is how long switches send into a link that has failed. `mistakes` collects what is found wrong later,
-    when names are looked up.
+    when names are looked up. `wish` says more of the transport: windows, losses, policers, flowlets, NIC failover.
     """
 
     name: str
@@ -73,6 +76,8 @@ class Scenario:
     reroute_ps: int
     folder: FilePath
     mistakes: Mistakes
+    wish: TransportWish = FAIR_SHARES
+    packet: PacketParams = AS_USUAL
 
 
 def load_scenario(path: FilePath | str) -> Scenario:
@@ -106,13 +111,14 @@ def _read(data: Any, source: str, folder: FilePath, mistakes: Mistakes) -> Scena
         mistakes.add("EW-SIM-009", (), missing="traffic")
     traffics = read_traffics(top.raw("traffic"), folder, mistakes) if "traffic" in top else ()
     events = read_events(top.raw("events"), BALANCINGS, mistakes) if "events" in top else ()
+    transport = _word(top, "transport", TRANSPORTS, "roce", site)
     scenario = Scenario(
         name,
         source,
         site,
         fabric,
         traffics,
-        _word(top, "transport", TRANSPORTS, "roce", site),
+        transport,
         _word(top, "load_balancing", BALANCINGS, "ecmp", site),
         None if site and "hash" not in top else _hash(top, name, seed, mistakes),
         events,
@@ -123,6 +129,8 @@ def _read(data: Any, source: str, folder: FilePath, mistakes: Mistakes) -> Scena
         top.time_ps("reroute_after"),
         folder,
         mistakes,
+        read_transport(top, transport, mistakes),
+        read_packet(top, mistakes),
     )
     top.raw("events")
     top.raw("traffic")
@@ -146,7 +154,9 @@ def settled(scenario: Scenario, site: Site) -> Scenario:
         transport=scenario.transport or site.transport,
         load_balancing=scenario.load_balancing or how,
         hashes=scenario.hashes
-        or HashWish(fields=tuple(name for name in FIELD_ORDER if name in FIELDS), seeds=seeds(site.name)),
+        or HashWish(
+            ALGORITHM, tuple(name for name in FIELD_ORDER if name in FIELDS), seeds(site.name), offsets=offsets()
+        ),
     )
 
 
@@ -190,6 +200,7 @@ _NEEDED = {
     "fat_tree": ("k",),
     "leaf_spine": ("leaves", "spines", "hosts_per_leaf"),
     "rail_optimized": ("servers", "spines"),
+    "ring": ("leaves", "hosts_per_leaf"),
     "single_switch": ("hosts",),
 }
 

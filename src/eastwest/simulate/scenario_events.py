@@ -12,8 +12,9 @@ from eastwest.spec.mistakes import shown
 
 LINK_KINDS = ("link_down", "link_up", "link_degraded")
 DEVICE_KINDS = ("nic_slow", "pcie_limit", "middlebox_rate")
+NIC_KINDS = ("nic_down", "nic_up")
 TRAFFIC_KINDS = ("job_start", "job_stop")
-KINDS = (*LINK_KINDS, *DEVICE_KINDS, *TRAFFIC_KINDS, "config")
+KINDS = (*LINK_KINDS, *DEVICE_KINDS, *NIC_KINDS, *TRAFFIC_KINDS, "config")
 WITH_RATE = ("link_degraded", *DEVICE_KINDS)
 CONFIG_KEYS = ("load_balancing",)
 
@@ -21,7 +22,7 @@ CONFIG_KEYS = ("load_balancing",)
 @dataclass(frozen=True, slots=True)
 class EventWish:
     """One event: `kind` one of KINDS, `names` the link's two ends, the device or the traffic; `rate_bps` where it sets
-    one; `count` of parallel cables (0: all of them); `config` new settings.
+    one; `count` of parallel cables or of a NIC's ports (0: all of them); `config` new settings.
     """
 
     at_ps: int

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
 from eastwest.simulate.messages import Way
 from eastwest.simulate.prepared import Prepared
-from eastwest.simulate.result import FlowRows, SimResult
+from eastwest.simulate.result import SimResult
 from eastwest.simulate.step_report import step_report
 
 
@@ -16,10 +16,9 @@ def with_steps(prepared: Prepared, result: SimResult) -> SimResult:
         return result
     messages, flows = prepared.messages, result.flows
     sent = messages.way != Way.STAYS
-    kept = FlowRows(**{one.name: getattr(flows, one.name)[sent] for one in fields(FlowRows)})
     reports = []
     for rows in prepared.steps:
         if (flows.end_ps[rows.first : rows.first + len(rows)] >= 0).all():
             report = step_report(rows, messages, flows.start_ps, flows.end_ps)
             reports.append({"traffic": result.traffics[rows.number], **report.as_json()})
-    return replace(result, flows=kept, details={**result.details, "steps": reports})
+    return replace(result, flows=flows.only(sent), details={**result.details, "steps": reports})

@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eastwest.finding import Finding
-from eastwest.simulate.choice import HashWish, Requests
+from eastwest.simulate.choice import Requests
 from eastwest.simulate.flow.tables import EventKind, EventTable, PathTable
 from eastwest.simulate.network import Ints, Level, Network, Place
 from eastwest.simulate.routes import ranges
-from eastwest.simulate.routing_paths import Paths, Router, cut_between
+from eastwest.simulate.routing_paths import Paths, cut_between
 from eastwest.simulate.scenario import Scenario
-from eastwest.simulate.scenario_events import DEVICE_KINDS, LINK_KINDS, EventWish
+from eastwest.simulate.scenario_events import DEVICE_KINDS, LINK_KINDS, NIC_KINDS, EventWish
+from eastwest.simulate.scenario_routes import router_of
 from eastwest.simulate.sections import Mistakes
 from eastwest.simulate.traffic import Traffic, unknown_host
 from eastwest.spec.mistakes import shown
@@ -100,7 +101,7 @@ def _links_of(event: EventWish, network: Network, mistakes: Mistakes) -> Ints:
     """(n,) links that an event changes; a mistake when they are not there."""
     if event.kind in LINK_KINDS:
         return _cables(event, network, mistakes)
-    if event.kind in DEVICE_KINDS:
+    if event.kind in (*DEVICE_KINDS, *NIC_KINDS):
         return _device_links(event, network, mistakes)
     return np.zeros(0, np.int64)
 
@@ -148,7 +149,7 @@ def _device_links(event: EventWish, network: Network, mistakes: Mistakes) -> Int
         words = unknown_host(name, network)
         mistakes.add(words.pop("code"), path, **words)
         return np.zeros(0, np.int64)
-    hosts = np.flatnonzero(network.server == network.server[host]) if name in network.aliases else np.array([host])
+    hosts = device_hosts(name, network)
     nics = np.unique(network.nic[hosts])
     if event.kind == "pcie_limit":
         node = network.hosts[hosts]
@@ -156,8 +157,20 @@ def _device_links(event: EventWish, network: Network, mistakes: Mistakes) -> Int
         slots = np.flatnonzero((network.links["level"] == Level.PCIE) & touches)
         if len(slots):
             return slots.astype(np.int64)
-    ports = np.concatenate([network.up[nics].ravel(), network.down[nics].ravel()])
+    n_ports = network.up.shape[1]
+    if event.count > n_ports:
+        mistakes.add("EW-SIM-025", (*event.path, "count"), found=f"{event.count:,}", limit=f"{n_ports:,}")
+    wanted = event.count or n_ports
+    ports = np.concatenate([network.up[nics, :wanted].ravel(), network.down[nics, :wanted].ravel()])
     return ports[ports >= 0]
+
+
+def device_hosts(name: str, network: Network) -> Ints:
+    """(n,) hosts of a name: one, or all of a server."""
+    host = network.host_index[name]
+    if name not in network.aliases:
+        return np.array([host], np.int64)
+    return np.flatnonzero(network.server == network.server[host]).astype(np.int64)
 
 
 def _refuse_unknown_traffic(event: EventWish, scenario: Scenario) -> None:
@@ -172,9 +185,9 @@ def _apply(event: EventWish, links: Ints, state: _State, network: Network) -> No
     `link_up` brings a link back, at its full rate.
     """
     full = network.links["rate_bps"][links]
-    if event.kind in ("link_down", "link_up"):
-        state.is_down[links] = event.kind == "link_down"
-    if event.kind == "link_up":
+    if event.kind in ("link_down", "link_up", *NIC_KINDS):
+        state.is_down[links] = event.kind.endswith("_down")
+    if event.kind in ("link_up", "nic_up"):
         state.top[links] = full
     elif event.kind in ("link_degraded", "nic_slow", "pcie_limit"):
         state.top[links] = np.minimum(full, event.rate_bps)
@@ -196,7 +209,7 @@ def _stopped(event: EventWish, scenario: Scenario, traffic: Traffic, first: Ints
 def _reroute(state: _State, at_ps: int, scenario: Scenario, network: Network, requests: Requests) -> None:
     """New ways of all requests from `at_ps` on, where they differ from those of now."""
     changed = network.with_rates(state.rates)
-    found = Router(changed, state.how, scenario.hashes or HashWish(), scenario.seed, scenario.transport).paths(requests)
+    found = router_of(scenario, changed, state.how).paths(requests)
     whole = _all_paths(state.parts)
     differs = found.reached & ~_same(found, whole, state.now)
     rows = np.flatnonzero(differs).astype(np.int64)

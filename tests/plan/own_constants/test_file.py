@@ -79,6 +79,13 @@ def test_a_wrong_value_or_name_is_told_with_its_line(start, old, new, says):
         parse_own("\n".join(rows).encode(), "own.yaml")
 
 
+@pytest.mark.parametrize("text", ["gpus: {h100: null}", 'gpus: {h100: {"16": null}}', "groups: {ampere: null}"])
+def test_an_entry_without_values_is_refused(text):
+    whole = f"schema: eastwest.constants/1\ntraining: {{schema: eastwest.step_constants/1, {text}}}"
+    with pytest.raises(UsageError, match="expected a mapping, found nothing"):
+        parse_own(sealed(whole).encode(), "own.yaml")
+
+
 def test_a_value_that_its_logarithm_contradicts_is_refused():
     line = line_of(TEXT, "volta: {log")
     rows = TEXT.splitlines()

@@ -36,6 +36,12 @@ def run(**changes):
     return found.points[0].run
 
 
+@pytest.mark.parametrize("least", [1e-308, "1e-300", 5e-324])
+def test_a_number_near_nothing_is_no_number(least):
+    assert number(least) is None
+    assert case(nic_gbps=least).unscored is not None or not case(nic_gbps=least).points
+
+
 def test_a_row_is_read_as_its_run():
     found = run()
     assert (found.ranks, found.domains, found.nics, found.nic_bytes_per_s) == (32, 4, 8, 50e9)

@@ -6,6 +6,7 @@ import pytest
 from eastwest.plan.validation.cases import cases_of
 from eastwest.plan.validation.leave_one_out import LEAST_ROWS, Rule, leave_one_out
 from eastwest.plan.validation.naive import hardware_flops, naive_seconds, naive_seconds_without_source
+from eastwest.plan.validation.sources import source_key
 from eastwest.plan.validation.training_table import read_rows
 from tests.plan.validation.rows import changed, table, toy, toy_fit
 
@@ -29,6 +30,18 @@ def rate_of(runs, seconds, source):
     }
     assert len(found) == 1
     return found.pop()
+
+
+def test_a_release_of_control_characters_is_one_source() -> None:
+    assert source_key("github:NVIDIA-NeMo/Megatron-Bridge@1:x", "\x00") == "github:NVIDIA-NeMo/Megatron-Bridge"
+
+
+@pytest.mark.parametrize("source", ["\\u0000", "github:a/a\\u0000", "\\u0007 \\u0000"])
+def test_a_source_of_control_characters_is_one_source(source: str) -> None:
+    rows = read_rows(table(changed(id="one", source="x")).replace('"x"', f'"{source}"'), "t.yaml")
+    runs = [case.run for case in cases_of(rows)]
+    left = leave_one_out(toy(150e12), runs, np.array([1.0]), np.ones(1, bool))
+    assert np.isfinite(left.seconds).all()
 
 
 def test_shipped_constants_that_never_saw_a_source_are_used_as_they_are():

@@ -23,7 +23,7 @@ def test_the_interval_is_the_spread_of_the_fit_widened_for_other_sources():
 def test_a_gpu_or_precision_that_was_never_measured_says_so_and_widens():
     step = explain(sparse_run(), FITTED)
     assert step.high_s / step.step_s == pytest.approx(2.718281828 ** (0.2 * OTHER_SOURCE * EXTRAPOLATED))
-    assert "gb200-186gb with mxfp8" in step.extrapolates[0]
+    assert "gb200-186gb with mxfp8" in step.extrapolates[0].sentence()
 
 
 def test_the_three_largest_sensitivities_come_first():

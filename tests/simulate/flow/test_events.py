@@ -88,3 +88,24 @@ def test_everything_at_one_instant_is_one_batch() -> None:
     flows = flow_table([10**7, 10**7], [0, 0], start_ps=[0, TEN_MB_PS])
     found = run_flows(links, paths, flows, events)
     assert found.end_ps.tolist() == [TEN_MB_PS, TEN_MB_PS + 2000 * US]
+
+
+def test_a_stopped_flow_says_what_it_had_sent() -> None:
+    links = link_table([100 * GBPS])
+    events = event_table([(400 * US, EventKind.FLOW_STOP, 0, 0), (500 * US, EventKind.FLOW_STOP, 0, 0)])
+    flows = flow_table([10**7, 10**7, 10**7], [0, 0, 0], parents=[[], [], [0]])
+    found = run_flows(links, path_table([[0]], links), flows, events)
+    assert found.state.tolist() == [FlowState.STOPPED, FlowState.DONE, FlowState.STOPPED]
+    assert found.sent_bytes.tolist() == [2_500_000, 10_000_000, 0]
+    assert found.link_bytes.tolist() == [12_500_000]
+
+
+def test_many_paths_swapped_at_once_move_every_flow_to_its_own_new_path() -> None:
+    """Each of 1,000 flows goes over to a link of its own at half the rate; the swaps of a batch are one pass."""
+    n = 1000
+    links = link_table([100 * GBPS] * n + [50 * GBPS] * n)
+    paths = path_table([[link] for link in range(2 * n)], links)
+    events = event_table([(400 * US, EventKind.PATH_SWAP, row, n + row) for row in range(n)])
+    found = run_flows(links, paths, flow_table([10**7] * n, range(n)), events)
+    assert set(found.end_ps.tolist()) == {1200 * US}
+    assert set(found.link_bytes.tolist()) == {5_000_000}

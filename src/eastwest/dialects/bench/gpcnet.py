@@ -13,7 +13,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from eastwest.dialects.lines import Line, lines_of
+from eastwest.dialects.bench.taking import take_lines
+from eastwest.dialects.lines import Line
 from eastwest.dialects.readings import Benchmark, Readings, Row, Side
 from eastwest.finding import Evidence
 from eastwest.units import MEBI, US_PER_S
@@ -50,15 +51,8 @@ class _Run:
 
 def read(text: str, source: str = "-") -> Readings:
     """The one test of a text."""
-    run, unknown, understood = _Run(), [], set()
-    lines = lines_of(text)
-    for line in lines:
-        if not line.text.strip():
-            continue
-        if _take(line, source, run):
-            understood.add(line.number)
-        else:
-            unknown.append(line.evidence(source))
+    run = _Run()
+    taken = take_lines(text, source, lambda line: _take(line, source, run))
     benchmark = Benchmark(
         tool="gpcnet",
         test="network_load_test" if any("Impact" in row.name for row in run.rows) else "network_test",
@@ -67,9 +61,9 @@ def read(text: str, source: str = "-") -> Readings:
         banners=tuple(run.banners),
         settings=run.settings,
         errors=tuple(run.errors),
-        cut=("tail",) if lines and not lines[-1].is_ended else (),
+        cut=("tail",) if taken.is_cut else (),
     )
-    return Readings(benchmarks=(benchmark,), unknown=tuple(unknown), understood=frozenset(understood))
+    return taken.readings((benchmark,))
 
 
 def _take(line: Line, source: str, run: _Run) -> bool:
@@ -100,7 +94,9 @@ def _row(line: Line, found: re.Match[str], source: str, run: _Run) -> bool:
     named = dict(zip(run.columns, cells, strict=True))
     unit = named.pop("Units", "X")
     factor = {"usec": 1 / US_PER_S, "MiB/s/rank": float(MEBI), "X": 1.0}.get(unit)
-    values = {name: float(cell.rstrip("X")) for name, cell in named.items() if re.fullmatch(r"\d+(?:\.\d+)?X?", cell)}
+    values = {
+        name: float(cell.rstrip("X")) for name, cell in named.items() if re.fullmatch(r"\d{1,15}(?:\.\d{1,9})?X?", cell)
+    }
     if factor is None or "Avg" not in values:
         return False
     average = values["Avg"] * factor

@@ -49,12 +49,23 @@ def named_collective(text: str) -> str:
     >>> named_collective("mpirun -np 16 ./build/alltoall_perf -b 8 -e 8G"), named_collective("reduce_scatter_perf")
     ('all_to_all', 'reduce_scatter')
     """
-    names = []
-    for name, pattern in _PATTERNS:
-        text, n_found = pattern.subn(" ", text)
-        if n_found:
-            names.append(name)
-    return names[0] if len(names) == 1 else ""
+    names = {name for _, name in collectives_in(text)}
+    return names.pop() if len(names) == 1 else ""
+
+
+def collectives_in(text: str) -> tuple[tuple[int, str], ...]:
+    """Every collective that a text names, with where it stands.
+
+    >>> collectives_in("all_reduce, then sendrecv")
+    ((0, 'all_reduce'), (17, 'sendrecv'))
+    """
+    found: list[tuple[int, str]] = []
+    for name, pattern in _PATTERNS:  # the longer names first: "gather" is no part of "all_gather"
+        places = [match.span() for match in pattern.finditer(text)]
+        found += [(start, name) for start, _ in places]
+        for start, end in places:
+            text = text[:start] + " " * (end - start) + text[end:]
+    return tuple(sorted(found))
 
 
 def factor_of(rows: Iterable[Row]) -> float | None:

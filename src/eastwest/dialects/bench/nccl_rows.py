@@ -7,6 +7,7 @@ Source: NVIDIA/nccl-tests, src/common.cu and the collectives' files.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -44,7 +45,7 @@ MOST_RANKS = 1_000_000  # more GPUs than any job has
 PRINT_STEP = 0.0051  # GB/s: half of the last printed digit, and the sum's rounding
 TIME_STEP_RATIO = 0.012  # time is printed with 4 to 5 digits, least as 1.34
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?$|-?nan$|inf$")
-_NONSENSE = re.compile(r"-?(?:\d[\d.]*(?:e[+-]?\d+)?|nan(?:\(\w*\))?|inf(?:inity)?|-+|n/a)$", re.IGNORECASE)
+NONSENSE = re.compile(r"-?(?:\d[\d.]*(?:e[+-]?\d+)?|nan(?:\(\w*\))?|inf(?:inity)?|-+|n/a)$", re.IGNORECASE)
 _TYPES = "|".join(sorted(ELEMENT_BYTES, key=len, reverse=True))
 _CSV = re.compile(rf"[,;]\s*\"?(?:{_TYPES})\"?\s*[,;]")
 _GROUPED = re.compile(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?$")  # 1,048,576
@@ -95,7 +96,7 @@ def is_nonsense(line: Line) -> bool:
     words = words_of(line.text)
     at = row_start(words)
     rest = [word for word in words[(at or 0) + 3 :] if word not in REDUCTIONS]
-    return at is not None and len(rest) >= SHORT_COLUMNS and all(_NONSENSE.match(word) for word in rest)
+    return at is not None and len(rest) >= SHORT_COLUMNS and all(NONSENSE.match(word) for word in rest)
 
 
 def find_row(line: Line, source: str, has_node_column: bool = False) -> Found | None:
@@ -176,7 +177,9 @@ def _block(words: Sequence[str], size: int, columns: int) -> Side | None:
     if not (_NUMBER.match(last) or last == "N/A"):
         return None
     time_us, algbw, busbw = (float(word) for word in words[:3])
-    if not (time_us > 0 and algbw >= 0 and busbw >= 0) or not _rates_agree(size, time_us, algbw, busbw):
+    if not (0 < time_us < math.inf and 0 <= algbw < math.inf and busbw >= 0) or not _rates_agree(
+        size, time_us, algbw, busbw
+    ):
         return None
     return Side(time_us / US_PER_S, algbw * GIGA, busbw * GIGA, _wrong(last))
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 
 from eastwest.dialects.bench.nccl_collective import candidates_of, is_possible, named_collective
 from eastwest.dialects.bench.nccl_rows import Found, find_row, is_nonsense, row_size
+from eastwest.dialects.bench.taking import take_lines
 from eastwest.dialects.lines import Line, lines_of
 from eastwest.dialects.readings import Benchmark, Rank, Readings, Row, Unread
 from eastwest.finding import Evidence
@@ -32,8 +33,8 @@ _HEADER = re.compile(r"#?\s*(?P<node>[\w-]+\s+)?size\s+count(?:\s+\(elements\))?
 _TABLE_NOISE = re.compile(
     r"#?\s*(?:\(B\)\s+\(elements\).*|out-of-place.*|Using devices.*|Reducing maxBytes.*|This test uses.*|```\w*)?$"
 )
-_WRONG = re.compile(r"#?\s*Out of bounds values\s*:\s*(\d+)\s*(OK|FAILED)?")
-_AVERAGE = re.compile(r"#?\s*Avg bus bandwidth\s*:\s*(\d+(?:\.\d+)?)\s*(?:GB/s)?\s*(OK|FAILED)?")
+_WRONG = re.compile(r"#?\s*Out of bounds values\s*:\s*(\d{1,18})\s*(OK|FAILED)?")
+_AVERAGE = re.compile(r"#?\s*Avg bus bandwidth\s*:\s*(\d{1,12}(?:\.\d{1,12})?)\s*(?:GB/s)?\s*(OK|FAILED)?")
 _VERSION = re.compile(r"#?\s*(?:nccl|rccl)-tests:?\s+[Vv]ersion:?\s*(\S+)")
 _REDUCED = re.compile(r"Reducing maxBytes to (\d+)")
 _STARTS = re.compile(r"#?\s*Collective test (starting|concluded):\s*(\S*)")
@@ -85,25 +86,24 @@ def read(text: str, source: str = "-") -> Readings:
     """Every run of a text, with the lines that were not understood. Jobs that a launcher or collector labelled line by
     line are read each on its own.
     """
-    lines = lines_of(text)
-    readers = _readers(lines, source)
-    for line in lines:
-        reader = readers.get(line.label) or readers[""]
-        reader.take(line)
-        named = reader.named_next or reader.run.named
-        if named and reader is readers[""]:
-            for label in readers.keys() - {""}:
-                readers[label].named_next = named
+    readers = _readers(lines_of(text), source)
+    taken = take_lines(text, source, lambda line: _take(line, readers))
     runs = [run for reader in readers.values() for run in reader.runs if not run.is_empty]
-    if runs and lines and not lines[-1].is_ended and not runs[-1].footer:
+    if runs and taken.is_cut and not runs[-1].footer:
         runs[-1].cut.append("tail")
     hosts = tuple(dict.fromkeys(rank.host for run in runs for rank in run.ranks))
-    return Readings(
-        benchmarks=tuple(_benchmark(run, source) for run in runs),
-        hosts=hosts,
-        unknown=tuple(line for reader in readers.values() for line in reader.unknown),
-        understood=frozenset().union(*(reader.understood for reader in readers.values())),
-    )
+    return taken.readings(tuple(_benchmark(run, source) for run in runs), hosts)
+
+
+def _take(line: Line, readers: dict[str, _Reader]) -> bool:
+    """Give a line to the reader of its label; a collective that is named outside any is that of all."""
+    reader = readers.get(line.label) or readers[""]
+    is_understood = reader.take(line)
+    named = reader.named_next or reader.run.named
+    if named and reader is readers[""]:
+        for label in readers.keys() - {""}:
+            readers[label].named_next = named
+    return is_understood
 
 
 def _readers(lines: tuple[Line, ...], source: str) -> dict[str, _Reader]:
@@ -119,8 +119,6 @@ class _Reader:
     def __init__(self, source: str) -> None:
         self.source = source
         self.runs = [_Run()]
-        self.unknown: list[Evidence] = []
-        self.understood: set[int] = set()
         self.named_next = ""
 
     @property
@@ -128,15 +126,10 @@ class _Reader:
         """The run that is being read."""
         return self.runs[-1]
 
-    def take(self, line: Line) -> None:
-        """Read one line."""
-        if not line.text.strip():
-            return
+    def take(self, line: Line) -> bool:
+        """Read one line; whether it was understood."""
         takers = (self._row, self._banner, self._rank, self._header, self._footer, self._words)
-        if any(taker(line) for taker in takers):
-            self.understood.add(line.number)
-        else:
-            self.unknown.append(line.evidence(self.source))
+        return any(taker(line) for taker in takers)
 
     def _next_run(self) -> None:
         if self.run.is_over:

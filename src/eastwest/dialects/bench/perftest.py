@@ -17,12 +17,15 @@ Source: linux-rdma/perftest, src/perftest_parameters.h (headers), perftest_resou
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from eastwest.dialects.bench.nccl_rows import NONSENSE
+from eastwest.dialects.bench.taking import take_lines
 from eastwest.dialects.lines import Line, lines_of
-from eastwest.dialects.readings import Benchmark, Readings, Row, Side
+from eastwest.dialects.readings import Benchmark, Readings, Row, Side, Unread
 from eastwest.finding import Evidence
 from eastwest.units import BITS_PER_BYTE, GIGA, MEBI, MEGA, US_PER_S
 
@@ -87,23 +90,17 @@ class _Run:
     columns: tuple[str, ...] = ()
     unit: str = ""
     cut: list[str] = field(default_factory=list)
+    unread: list[Unread] = field(default_factory=list)
 
 
 def read(text: str, source: str = "-") -> Readings:
     """Every run of a text; both ends of one run in one stream are one run."""
     reader = _Reader(source)
-    lines = lines_of(text)
-    for line in lines:
-        if line.text.strip():
-            reader.take(line)
+    taken = take_lines(text, source, reader.take)
     runs = [run for run in reader.runs if run.test or run.rows or run.errors or run.banners]
-    if runs and lines and not lines[-1].is_ended:
+    if runs and taken.is_cut:
         runs[-1].cut.append("tail")
-    return Readings(
-        benchmarks=tuple(_benchmark(run) for run in _joined(runs)),
-        unknown=tuple(reader.unknown),
-        understood=frozenset(reader.understood),
-    )
+    return taken.readings(tuple(_benchmark(run) for run in _joined(runs)))
 
 
 class _Reader:
@@ -112,33 +109,35 @@ class _Reader:
     def __init__(self, source: str) -> None:
         self.source = source
         self.runs = [_Run()]
-        self.unknown: list[Evidence] = []
-        self.understood: set[int] = set()
 
     @property
     def run(self) -> _Run:
         """The run that is being read."""
         return self.runs[-1]
 
-    def take(self, line: Line) -> None:
-        """Read one line."""
+    def take(self, line: Line) -> bool:
+        """Read one line; whether it was understood."""
         takers = (self._row, self._header, self._title, self._address, self._error, self._settings)
-        if any(taker(line) for taker in takers) or _NOISE.search(line.text):
-            self.understood.add(line.number)
-        else:
-            self.unknown.append(line.evidence(self.source))
+        return any(taker(line) for taker in takers) or bool(_NOISE.search(line.text))
 
     def _next_run(self) -> None:
         if self.run.rows or self.run.errors:
             self.runs.append(_Run())
 
     def _row(self, line: Line) -> bool:
-        if not _NUMBERS.match(line.text):
-            return False
-        row = _row_of(line, self.source, self.run)
+        row = _row_of(line, self.source, self.run) if _NUMBERS.match(line.text) else None
         if row is None:
-            return False
+            return self._unread(line)
         self.run.rows.append(row)
+        return True
+
+    def _unread(self, line: Line) -> bool:
+        """A row below its header with what no run prints, or that contradicts its own message rate."""
+        words, n_columns = line.text.split(), len(self.run.columns)
+        is_row = n_columns and line.is_ended and len(words) >= n_columns and words[0].isdecimal()
+        if not is_row or not all(NONSENSE.match(word) for word in words[:n_columns]):
+            return False
+        self.run.unread.append(Unread(int(words[0][:15]), line.evidence(self.source)))
         return True
 
     def _header(self, line: Line) -> bool:
@@ -244,6 +243,8 @@ def _row_of(line: Line, source: str, run: _Run) -> Row | None:
     if not columns or len(words) < len(columns) or (columns is BANDWIDTH_WORDS and not unit):
         return None
     values = dict(zip(columns, map(float, words), strict=False))
+    if math.inf in values.values():
+        return None
     size = int(words[0])
     if columns is BANDWIDTH_WORDS:
         return _bandwidth_row(size, values, unit, line.evidence(source), line.is_ended)
@@ -252,7 +253,7 @@ def _row_of(line: Line, source: str, run: _Run) -> Row | None:
 
 def _bandwidth_row(size: int, values: Mapping[str, float], unit: str, evidence: Evidence, is_ended: bool) -> Row | None:
     factor = UNIT_BYTES_PER_S[unit]
-    if is_ended and not _agrees(size, values["average"], values["rate"], factor):
+    if is_ended and (not values["average"] or not _agrees(size, values["average"], values["rate"], factor)):
         return None
     bandwidth = values["average"] * factor
     statistics = {"peak": values["peak"] * factor} if values["peak"] else {}  # -D prints 0: no peak was looked for
@@ -306,6 +307,7 @@ def _merge(last: _Run, run: _Run) -> None:
     last.banners += run.banners
     last.settings = {**run.settings, **last.settings}
     last.cut += run.cut
+    last.unread += run.unread
     for end, names in run.ends.items():
         last.ends.setdefault(end, set()).update(names)
 
@@ -329,7 +331,14 @@ def _benchmark(run: _Run) -> Benchmark:
         settings=settings,
         errors=tuple(run.errors),
         cut=tuple(dict.fromkeys(run.cut)),
+        unread=_of_no_end(run),
     )
+
+
+def _of_no_end(run: _Run) -> tuple[Unread, ...]:
+    """The rows that cannot be read, without those that the other end prints well."""
+    read_sizes = {row.size_bytes for row in run.rows}
+    return tuple(unread for unread in run.unread if unread.size_bytes not in read_sizes)
 
 
 def _is_loopback(ends: Mapping[str, set[str]]) -> bool:

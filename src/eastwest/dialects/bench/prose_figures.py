@@ -34,7 +34,10 @@ _UNITS: tuple[tuple[str, float], ...] = (
     (rf"TiB{_PER_S}", TEBI),
 )
 _BANDWIDTH_UNITS = tuple((re.compile(rf"(?:{pattern})$"), factor) for pattern, factor in _UNITS)
-_AMOUNT = re.compile(r"(?<![\w.,])(?P<number>\d(?:[\d.,]*\d)?)(?!\d)(?:\s?(?P<unit>[A-Za-z]+(?:/[A-Za-z]+)?))?")
+_AMOUNT = re.compile(
+    r"(?<![\w.,])(?P<number>\d(?:[\d.,]*\d)?(?:[eE][+-]?\d{1,2}(?![\w.]))?)(?!\d)"
+    r"(?P<gap>\s?)(?P<unit>[A-Za-z][A-Za-z0-9]*(?:/[A-Za-z]+)?)?"
+)
 _NAMES = r"bus\s?bw|bus\s?bandwidth|alg\s?bw|algo(?:rithm)?\s?(?:bw|bandwidth)|总线带宽|算法带宽"
 _BEFORE = re.compile(
     rf"(?P<name>{_NAMES})[^\w\n]{{0,4}}(?:(?:is|of|was|at|about|only|for|just|reaches|around|approx|只有|仅有|仅|为|是|约"
@@ -42,6 +45,13 @@ _BEFORE = re.compile(
     re.IGNORECASE,
 )
 _BEHIND = re.compile(rf"\s*(?:\w+\s+)?(?P<name>{_NAMES})(?![^\w\n]{{0,4}}\d)", re.IGNORECASE)
+_COUNTED = re.compile(
+    r"[\s-]?\s*(?:(?:[x×*]\s*\d|台|卡|张|块|个|节点)"
+    r"|(?-i:(?:DGX|HGX|NVIDIA|AMD|[A-Z]{1,2}\d{2,3}\w{0,2})\s+){0,3}"
+    r"(?:nodes?|servers?|hosts?|machines?|GPUs?|NICs?|HCAs?|ranks?|cards?|ports?|QPs?|DGXs?|HGXs?)\b)",
+    re.IGNORECASE,
+)
+_SHARE_OF = re.compile(r"%\s*(?:of|的)\s*(?:the\s+)?(?:\w+\s+)?$", re.IGNORECASE)  # what it is a share of is no result
 _UNIT_LIKE = re.compile(r"[KMGTkmgt](?:i?[Bb](?:its?|ytes?)?)?$|.*/s|[KMGTkmgt]\w*ps$|[Bb]$")
 _SIZE = re.compile(
     r"(?:\bat|@|for|size|消息大小)\s*(?:=|:)?\s*(\d{1,6})\s*([KMG])(?:i?B)?\b(?!/s|bps|b/s)"
@@ -77,8 +87,10 @@ def number_of(text: str) -> float | None:
 
     >>> number_of("340.5"), number_of("340,5"), number_of("340,000"), number_of("1,048,576"), number_of("3.4.1")
     (340.5, 340.5, None, 1048576.0, None)
+    >>> number_of("3.7e2"), number_of("3,7e2")
+    (370.0, None)
     """
-    if re.fullmatch(r"\d+(?:\.\d+)?", text):
+    if re.fullmatch(r"\d+(?:\.\d+)?(?:[eE][+-]?\d{1,2})?", text):
         value = float(text)
     elif re.fullmatch(r"\d+,\d{1,2}", text):
         value = float(text.replace(",", "."))
@@ -103,7 +115,7 @@ def _figure(text: str, amount: re.Match[str]) -> Figure | None:
     factor = factor_of_unit(unit)
     before = _BEFORE.search(text[max(0, amount.start() - 48) : _sign_start(text, amount.start())])
     is_rate = factor is not None or re.search(r"(?i)[a-z]i?b(?:ytes?|its?)?(?:/s|ps)", unit)
-    if not (is_rate or before):
+    if not (is_rate or before) or (not is_rate and _is_other(text, amount)):
         return None
     end = amount.end() if is_rate else amount.end("number")
     behind = None if before else _BEHIND.match(text[end : end + 48])
@@ -112,11 +124,18 @@ def _figure(text: str, amount: re.Match[str]) -> Figure | None:
     if is_rate:
         is_open = factor is None
     else:
-        factor, is_open = GIGA, bool(_UNIT_LIKE.match(unit))
+        factor, is_open = GIGA, bool(_UNIT_LIKE.match(unit)) or (bool(unit) and not amount["gap"])
     number = number_of(amount["number"])
-    if is_open or number is None or factor is None or _is_signed(text, amount.start()):
+    is_open = is_open or _is_signed(text, amount.start()) or bool(_SHARE_OF.search(text[: amount.start()]))
+    if is_open or number is None or factor is None:
         return Figure(None, kind, amount.start(), end)
     return Figure(number * factor, kind, amount.start(), end)
+
+
+def _is_other(text: str, amount: re.Match[str]) -> bool:
+    """Whether a number without a unit of bandwidth counts things, or is a message size."""
+    size = any(found.start() < amount.end() and amount.start() < found.end() for found in _SIZE.finditer(text))
+    return size or _COUNTED.match(text, amount.end("number")) is not None
 
 
 def _sign_start(text: str, start: int) -> int:

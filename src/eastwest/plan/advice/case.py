@@ -10,8 +10,10 @@ from eastwest.fabric.placement import Placement
 from eastwest.fabric.tables import Fabric
 from eastwest.finding import Finding
 from eastwest.plan.bill_totals import BillTotals
+from eastwest.plan.network_factors import bottlenecks
 from eastwest.plan.own_constants.file import AS_SHIPPED, OwnConstants
-from eastwest.plan.predict import Prediction
+from eastwest.plan.prediction import Prediction, RowTime
+from eastwest.plan.training_model import Step, training_model
 from eastwest.policy import Policy
 from eastwest.spec.resolve import ServerFacts
 from eastwest.spec.site import Site
@@ -41,6 +43,13 @@ class Case:
         """Training jobs that have a step time, with their predictions."""
         pairs = zip(self.ledger.jobs, self.predictions, strict=True)
         return tuple((job, row) for job, row in pairs if job.kind == "training" and row.step_time_s)
+
+    def step_on(self, fabric: Fabric, job: JobLedger) -> tuple[Step, tuple[RowTime, ...]]:
+        """The step of a training job on another fabric and its rows: a prediction without interval and curves."""
+        found = bottlenecks(fabric, self.placement, job)
+        model = training_model(self.site, self.server, job, found, self.own.step)
+        step = model.step(found)
+        return step, model.rows(found, step)
 
     @property
     def is_lossless(self) -> bool:

@@ -13,7 +13,7 @@ from eastwest.plan import distance
 from eastwest.plan.advice.buffers import headroom_of
 from eastwest.plan.advice.case import Advice, Case
 from eastwest.plan.network_factors import bottlenecks, longest_link, repeats_of
-from eastwest.plan.predict import Prediction, predict
+from eastwest.plan.prediction import Prediction
 from eastwest.policy.buffers import MAX_HEADROOM_SHARE_RATIO
 from eastwest.policy.faces import FaceUse, face_uses
 from eastwest.spec.hosts import RoomLinkWish
@@ -209,7 +209,7 @@ def _exposed(case: Case, job: JobLedger, prediction: Prediction) -> Advice:
     if link is None or not rows:
         return Advice()
     near = replace(case.fabric, room_links=tuple(replace(one, distance_m=0.0) for one in case.fabric.room_links))
-    without = {row.traffic: row for row in predict(case.site, case.server, near, case.placement, job, case.own).rows}
+    without = {row.traffic: row for row in case.step_on(near, job)[1]}
     seen = _Seen(
         shown_s=sum(times[row.traffic].exposed_s for row in rows),
         bare_s=sum(times[row.traffic].time_s for row in rows),

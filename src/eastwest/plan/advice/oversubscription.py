@@ -10,7 +10,8 @@ from eastwest.decision import Alternative, Decision
 from eastwest.fabric.tables import Fabric, LinkKind
 from eastwest.finding import Finding
 from eastwest.plan.advice.case import Advice, Case
-from eastwest.plan.predict import Prediction, predict
+from eastwest.plan.prediction import Prediction, RowTime
+from eastwest.plan.training_model import Step
 from eastwest.units import format_percent, format_ratio, format_time
 from eastwest.workload.ledger import JobLedger
 
@@ -27,10 +28,8 @@ def advise(case: Case) -> Advice:
     decisions, findings = [], []
     for job, prediction in case.training:
         if built > 1.0:
-            open_fabric = without_oversubscription(case.fabric)
-            at_one = predict(case.site, case.server, open_fabric, case.placement, job, case.own)
-            decision = _of_built(case, job, prediction, at_one, built)
-            decisions.append(decision)
+            at_one, rows = case.step_on(without_oversubscription(case.fabric), job)
+            decisions.append(_of_built(case, job, prediction, at_one, crossing_s(case, job, rows), built))
             findings += _finding(case, job, prediction, at_one, built)
         else:
             decisions.append(_of_none(case, job, prediction))
@@ -57,22 +56,24 @@ def with_oversubscription(fabric: Fabric, ratio: float) -> Fabric:
     return replace(fabric, links=links)
 
 
-def crossing_s(case: Case, job: JobLedger, prediction: Prediction) -> float:
+def crossing_s(case: Case, job: JobLedger, rows: tuple[RowTime, ...]) -> float:
     """Seconds of the rows of a job that leave the leaf, with nothing to hide behind."""
     placed = {row.traffic: row.tier_bytes for row in case.placement.rows if row.job == job.name}
-    return sum(row.time_s for row in prediction.rows if any(placed[row.traffic].get(tier) for tier in ABOVE_LEAF))
+    return sum(row.time_s for row in rows if any(placed[row.traffic].get(tier) for tier in ABOVE_LEAF))
 
 
-def _of_built(case: Case, job: JobLedger, now: Prediction, at_one: Prediction, ratio: float) -> Decision:
-    step_s, best_s = now.step_time_s or 0.0, at_one.step_time_s or 0.0
+def _of_built(
+    case: Case, job: JobLedger, now: Prediction, at_one: Step, crossing_time_s: float, ratio: float
+) -> Decision:
+    step_s, best_s = now.step_time_s or 0.0, at_one.step_s
     uplinks = int(case.fabric.links_of(LinkKind.LEAF_SPINE).size)
     inputs = {
         "r": ratio,
         "step_s": step_s,
         "step_at_1_1_s": best_s,
-        "T_s": crossing_s(case, job, at_one),
+        "T_s": crossing_time_s,
         "exposed_s": now.exposed_communication_s,
-        "exposed_at_1_1_s": at_one.exposed_communication_s,
+        "exposed_at_1_1_s": at_one.exposed_s,
         "uplinks": uplinks,
         "uplinks_at_1_1": round(uplinks * ratio),
     }
@@ -90,17 +91,16 @@ def _of_built(case: Case, job: JobLedger, now: Prediction, at_one: Prediction, r
 
 def _of_none(case: Case, job: JobLedger, prediction: Prediction) -> Decision:
     step_s = prediction.step_time_s or 0.0
-    halved = with_oversubscription(case.fabric, COMPARED_RATIO)
-    other = predict(case.site, case.server, halved, case.placement, job, case.own)
-    at_two = (other.step_time_s or 0.0) / step_s - 1
+    other, _ = case.step_on(with_oversubscription(case.fabric, COMPARED_RATIO), job)
+    at_two = other.step_s / step_s - 1
     uplinks = int(case.fabric.links_of(LinkKind.LEAF_SPINE).size)
     inputs = {
         "r": COMPARED_RATIO,
         "step_s": step_s,
-        "step_at_2_1_s": other.step_time_s,
-        "T_s": crossing_s(case, job, prediction),
+        "step_at_2_1_s": other.step_s,
+        "T_s": crossing_s(case, job, prediction.rows),
         "exposed_s": prediction.exposed_communication_s,
-        "exposed_at_2_1_s": other.exposed_communication_s,
+        "exposed_at_2_1_s": other.exposed_s,
         "uplinks": uplinks,
     }
     saved = f"saves {uplinks - round(uplinks / COMPARED_RATIO)} uplinks, the step grows by {format_percent(at_two)}"
@@ -116,8 +116,8 @@ def _of_none(case: Case, job: JobLedger, prediction: Prediction) -> Decision:
     )
 
 
-def _finding(case: Case, job: JobLedger, now: Prediction, at_one: Prediction, ratio: float) -> list[Finding]:
-    step_s, best_s = now.step_time_s or 0.0, at_one.step_time_s or 0.0
+def _finding(case: Case, job: JobLedger, now: Prediction, at_one: Step, ratio: float) -> list[Finding]:
+    step_s, best_s = now.step_time_s or 0.0, at_one.step_s
     if step_s <= best_s * (1 + WORTH_A_WARNING):
         return []
     args = {

@@ -12,6 +12,7 @@ from eastwest.plan.designs.written import ratio_text
 from eastwest.units import format_port_rate, format_rate
 
 ENDS_OF_A_FIBRE = 2
+OF_CABLES = ("cables", "server_cables", "leaf_spine_cables", "spine_core_cables", "room_cables")
 
 
 def agree(sheet: Sheet, shape: Shape) -> Sums:
@@ -20,7 +21,7 @@ def agree(sheet: Sheet, shape: Shape) -> Sums:
     short: list[Short] = []
     used: set[str] = set()
     compared = 0
-    for check in (_gpus, _nics, _switches, _cables, _fibres):
+    for check in (_gpus, _nics, _cables_of_servers, _switches, _cables, _fibres):
         for names, found, lack in check(sheet, shape):
             used |= set(names)
             compared += 1
@@ -69,6 +70,13 @@ def _nics(sheet: Sheet, shape: Shape) -> Iterator[Outcome]:
     yield names, found, lack
 
 
+def _cables_of_servers(sheet: Sheet, shape: Shape) -> Iterator[Outcome]:
+    """Cables to servers whose NICs nobody counts: so many of each where they divide."""
+    servers, cables = sheet.whole("servers"), sheet.whole("server_cables")
+    if servers and cables and shape.names == ("server_cables",) and cables % servers == 0:
+        yield ("servers", "server_cables"), None, None
+
+
 def _switches(sheet: Sheet, shape: Shape) -> Iterator[Outcome]:
     """All switches against those of the tiers."""
     total, tiers = sheet.whole("switches"), (shape.leaves, shape.spines)
@@ -83,6 +91,10 @@ def _switches(sheet: Sheet, shape: Shape) -> Iterator[Outcome]:
 
 def _cables(sheet: Sheet, shape: Shape) -> Iterator[Outcome]:
     """Cables of each tier, or all of them, against the links that they make."""
+    said, made = sheet.whole("links_in_all"), sheet.whole("links_of_cables")
+    if said is not None or sheet.whole("direct_links"):
+        yield from _of_said_links(sheet, shape, said or 0, made or 0)
+        return
     climb = shape.spines * shape.spine_up if shape.spines and shape.spine_up else None
     counted = shape.uplinks if not shape.is_cabled else None
     links = shape.nic_links if "server_cables" not in shape.names else None
@@ -98,9 +110,9 @@ def _cables(sheet: Sheet, shape: Shape) -> Iterator[Outcome]:
     if have is None or links is None or sheet.whole("server_cables"):
         return
     if sheet.whole("leaf_spine_cables") or counted is None:
-        needed, what = links, "NIC links"
+        needed = links
         if have >= needed:
-            yield ("cables",), None, None
+            yield ("cables",), _no_uplinks(sheet, shape, have) if have == needed else None, None
             return
         lack = Short("cables", needed, have, "cables")
         args = {"short": needed - have}
@@ -110,10 +122,31 @@ def _cables(sheet: Sheet, shape: Shape) -> Iterator[Outcome]:
         yield _compare(sheet, shape, "cables", links + counted + (climb or 0), have, "links of all tiers")
 
 
+def _no_uplinks(sheet: Sheet, shape: Shape, have: int) -> Finding | None:
+    """Cables that are exactly those of the NICs, under spines that nothing then reaches."""
+    if not shape.spines:
+        return None
+    args, evidence = {"spines": shape.spines}, sheet.evidence("cables", "spines")
+    least = have + max(shape.spines, shape.leaves or 1)
+    return Finding("EW-CHK-069", "warning", "cables", least, have, "cables", args, evidence)
+
+
+def _of_said_links(sheet: Sheet, shape: Shape, said: int, made: int) -> Iterator[Outcome]:
+    """The links that all cables can make against those that a bill itself names."""
+    names = (*OF_CABLES, "links_in_all", "links_of_cables", "direct_links", *shape.names)
+    if made >= said:
+        yield names, None, None
+        return
+    args = {"what": "links of all tiers", "name": "cables", "difference": said - made}
+    found = Finding("EW-CHK-077", "error", "cables", said, made, "cables", args, sheet.evidence(*names))
+    yield names, found, Short("cables", said, made, "cables")
+
+
 def _compare(sheet: Sheet, shape: Shape, name: str, needed: int, have: int, what: str) -> Outcome:
     """Fewer cables than links are an error, more may be spares; a cable of twice the rate makes two links."""
     names = (name, *(("leaves", "leaf_up") if name != "server_cables" else shape.names))
     evidence, split = sheet.evidence(*names), max(1, (shape.up_bps or 1) // (shape.nic_bps or shape.up_bps or 1))
+    split = 1 if sheet.whole(f"{name}_bps") else split  # counted in links of that rate already
     if have == needed or (name != "server_cables" and have in (needed * split, -(-needed // split))):
         return names, None, None
     args = {"what": what, "name": name, "difference": abs(needed - have)}
@@ -182,4 +215,5 @@ def _uneven(sheet: Sheet, shape: Shape) -> Iterator[Finding]:
     up, spines = shape.up, shape.spines
     if up and spines and up > spines and up % spines and not sheet.whole("pairs_in_rail"):
         args = {"up": up, "spines": spines}
-        yield Finding("EW-CHK-037", "warning", "leaf uplinks", args=args, evidence=sheet.evidence("leaf_up", "spines"))
+        evidence, even = sheet.evidence("leaf_up", "spines"), up // spines * spines
+        yield Finding("EW-CHK-037", "warning", "leaf uplinks", even, up, "links", args, evidence)

@@ -33,12 +33,15 @@ OF_A_DESIGN = frozenset(
         "spines_per_rail",
     ]
 )
-NOT_COUNTED = frozenset(("hca", "workload", "device", "wished", "mtu_bytes", "pairs_in_rail", "tiers", "functions"))
+NOT_COUNTED = frozenset(
+    ("hca", "workload", "device", "wished", "mtu_bytes", "pairs_in_rail", "tiers", "functions", "rooms")
+)
 OF_A_NIC = frozenset(("pcie_generation", "pcie_lanes", "functions", "nic_port_bps"))
 WORDS = {  # what is missing, in words
     "leaves": "leaves",
     "spines": "spines",
     "leaf_down": "ports down of a leaf",
+    "nic_bps": "rate of a NIC",
     "leaf_up": "uplinks of a leaf",
     "spine_ports": "ports of a spine",
     "spine_up": "uplinks of a spine",
@@ -62,6 +65,20 @@ _WITH: dict[str, tuple[str, ...]] = {  # a number that only says how another one
     "fibres": ("cables", "leaf_spine_cables", "server_cables", "module_ends"),
     "module_ends": ("cables", "leaf_spine_cables", "server_cables", "fibres"),
     "links": ("modules",),
+    "ports_of_nic": ("nics", "servers"),
+    "room_cables": ("cables", "server_cables"),
+    **dict.fromkeys(
+        (
+            "links_in_all",
+            "links_of_cables",
+            "server_links",
+            "leaf_spine_links",
+            "spine_core_links",
+            "room_links",
+            "direct_links",
+        ),
+        ("cables", "server_cables"),
+    ),
 }
 
 
@@ -85,7 +102,11 @@ def decide(sheet: Sheet, shape: Shape, sums: tuple[Sums, ...], is_judged_as_row:
         return Decided((), ())
     used = frozenset[str]().union(*(item.used for item in sums))
     missing = tuple(dict.fromkeys(_missing(sheet, shape, {item.tier for made in sums for item in made.made})))
-    unused = tuple(fact for name, fact in counts.items() if not _is_used(name, used, frozenset(counts)))
+    absent = {name for name in ("spines", "cores") if sheet.whole(name) == 0}  # nothing that a sum could use
+    left = counts.keys() - absent
+    unused = tuple(
+        fact for name, fact in counts.items() if name in left and not _is_used(name, used, frozenset(counts))
+    )
     return Decided(missing, unused if not missing else ())
 
 
@@ -103,6 +124,8 @@ def _missing(sheet: Sheet, shape: Shape, tiers: set[str]) -> Iterator[str]:
     has_leaves = shape.spines != 0 or shape.leaves is not None or shape.down is not None
     if shape.nic_links is not None and "leaf" not in tiers and has_leaves:
         yield from _names(leaves=shape.leaves, leaf_down=shape.down or shape.leaf_ports)
+    if shape.nic_bps is None and shape.leaf_bps and not {"leaf", "spine"} <= tiers and shape.nic_links is not None:
+        yield "nic_bps"
     if shape.cores and "core" not in tiers:
         yield from _names(spine_up=shape.spine_up, core_ports=shape.core_ports)
     if max(sheet.whole("planes") or 1, sheet.whole("nic_parts") or 1) > 1:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from eastwest.plan.checking.keywords import key_name
+from eastwest.plan.checking.tokens import TIERS
 from eastwest.plan.checking.words import Words, read_words
 from eastwest.plan.designs.design import catalogue_switch
 from eastwest.plan.designs.written import port_groups, rate_of, ratio_of, text_of, whole_of
@@ -22,6 +23,7 @@ _COUNTED = re.compile(r"\b(?:down|up)(?:links?)?\b|\d\s*(?:x\s|spines?|lea(?:f|v
 OF_A_MODEL = frozenset(
     ("nic", "nics", "gpu", "server", "node", "host")
 )  # keys that may name a model instead of a number
+_BREAKOUT = re.compile(r"\s*(?:1\s*(?::|to)\s*([248])|([248])(?:\s*[x×*]\s*\d+\s*G\w*)?)\s*", re.I)  # 1:2, 2x400G, 2
 _NONE = ("none", "no", "n/a")
 
 
@@ -47,6 +49,10 @@ def read_key(words: Sequence[str], value: Any) -> Words | None:
 def _known(path: list[str], value: Any) -> list[tuple[str, Any]] | Words | None:
     """Numbers of a key that is known; [] when its value is none; None when the key is not known."""
     last, text = path[-1] if path else "", text_of(value)
+    parts = _BREAKOUT.fullmatch(text) if re.search(r"break_?out|split", last) else None
+    if parts:
+        tier = next((tier for tier in TIERS if any(tier in word for word in path)), "switch")
+        return [(f"{tier}_split", int(parts[1] or parts[2]))]
     if _RATIO.fullmatch(last):
         ratio = ratio_of(value)
         return [("ratio", ratio)] if ratio else [("wished", text)]

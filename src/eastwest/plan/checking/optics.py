@@ -12,6 +12,8 @@ from eastwest.finding import Finding
 from eastwest.plan.checking.optics_counts import count_modules
 from eastwest.plan.checking.optics_line import PAM4_100G_BPS, OpticsLine, read_optics
 from eastwest.plan.checking.sheet import PartLine, Sheet
+from eastwest.plan.checking.tokens import noun_of
+from eastwest.plan.designs.terms import plain
 from eastwest.spec.reach import reach_of_medium_m, reach_of_optic_m
 from eastwest.units import GIGA, format_length, format_port_rate
 
@@ -160,6 +162,12 @@ def _totals(parts: list[PartLine]) -> Iterator[dict[str, Any]]:
     count: Counter[tuple[str, float | None]] = Counter()
     for part in parts:
         if part.quantity is not None:
-            count[part.text.partition(";")[0].strip(), part.length_m] += part.quantity
+            count[_name_of(part.text), part.length_m] += part.quantity
     for (text, length_m), quantity in count.items():
         yield {"part": text, "length_m": length_m, "quantity": quantity}
+
+
+def _name_of(text: str) -> str:
+    """The cell that names a part: the first that is more than a word for its kind, such as `cable`."""
+    cells = [cell.strip() for cell in text.split(";")]
+    return next((cell for cell in cells if not all(noun_of(word) for word in plain(cell).lower().split())), cells[0])

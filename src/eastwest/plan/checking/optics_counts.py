@@ -18,10 +18,10 @@ def count_modules(sheet: Sheet, lines: list[OpticsLine]) -> list[Finding]:
     twins = [line for line in lines if _is_module(line) and line.is_twin_port]
     singles = [line for line in lines if _is_module(line) and _is_of_adapter(line) and not line.is_twin_port]
     have = _pieces(twins) or (sheet.whole("modules") or 0 if twins else 0)
-    links = _pieces(singles) or (sheet.whole("links") or 0)
+    links = _ends_on_switches(sheet, _pieces(singles)) or (sheet.whole("links") or 0)
     needed = ceil(links / LINKS_OF_A_TWIN_PORT)
     evidence = tuple(dict.fromkeys(line.part.evidence for line in (*singles[:1], *twins[:1])))
-    if links and have and have < needed:
+    if links and have and have < needed and not sheet.whole("fibres"):  # else its fibres lack ends: EW-CHK-048
         args = {"links": links, "short": needed - have}
         return [Finding("EW-CHK-059", "error", "twin-port modules", needed, have, "modules", args, evidence)]
     if links and have >= links and have > needed:
@@ -32,6 +32,12 @@ def count_modules(sheet: Sheet, lines: list[OpticsLine]) -> list[Finding]:
         code = "EW-CHK-060" if links and have else "EW-CHK-061"
         return [Finding(code, "info", "twin-port modules", needed or None, have or None, "modules", args, evidence)]
     return []
+
+
+def _ends_on_switches(sheet: Sheet, singles: int) -> int:
+    """Ends of links on switches: one for each module of an adapter, and with more fibres both ends of the rest."""
+    fibres = sheet.whole("fibres") or 0
+    return singles + 2 * (fibres - singles) if singles and fibres > singles else singles
 
 
 def _is_of_adapter(line: OpticsLine) -> bool:

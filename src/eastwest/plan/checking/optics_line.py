@@ -52,6 +52,7 @@ _OPTICAL = re.compile(
 KEPT_TEXTS = 4096  # different texts of one list whose reading is kept: long cable lists repeat theirs
 CELLS_OF_A_PART = 2  # name and description; order numbers further on may be examples in a note
 _ORDER_NUMBER = re.compile(r"[A-Za-z]{2,}\d[\w-]{3,}")
+_LENGTH_CODE = re.compile(r"\d\d[\dA]$")  # the metres at the end of an order number: MCP7Y00-N002
 _DEVICES = frozenset({"nic", "server", "switch", "label"})  # a cell that says what is counted: no optic
 
 
@@ -108,7 +109,7 @@ def read_optics(part: PartLine) -> OpticsLine | None:
 def _of_text(whole: str) -> OpticsLine | None:
     """The properties of a text, without its part; None when it is about no optic or cable."""
     text = _CAGE_WORDS.sub("cage", whole)
-    model = _model("; ".join(text.split(";")[:CELLS_OF_A_PART]))
+    model = part_model("; ".join(text.split(";")[:CELLS_OF_A_PART]))
     if model is None and not _OPTICAL.search(whole):
         return None
     media = frozenset(name for name, pattern in _MEDIA.items() if re.search(pattern, text, re.I))
@@ -140,11 +141,11 @@ def _of_text(whole: str) -> OpticsLine | None:
     )
 
 
-def _model(text: str) -> Optic | Cable | None:
+def part_model(text: str) -> Optic | Cable | None:
     """The first catalogue optic or cable that the text names by its order number."""
     known = _models()
     for word in _ORDER_NUMBER.findall(text):
-        found = known.get(catalogue.canonical(word))
+        found = known.get(catalogue.canonical(word)) or known.get(catalogue.canonical(_LENGTH_CODE.sub("", word)))
         if found is not None:
             return catalogue.get("optic", found[1]) if found[0] == "optic" else catalogue.get("cable", found[1])
     return None

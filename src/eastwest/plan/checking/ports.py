@@ -10,8 +10,11 @@ from typing import Any
 from eastwest.finding import Finding
 from eastwest.plan.checking.shape import Shape
 from eastwest.plan.checking.sheet import Sheet
+from eastwest.plan.designs.design import USUAL_NIC_RATE_BPS
 from eastwest.plan.designs.written import ratio_text
 
+OF_CORES = ("spine_core_links", "spine_core_cables")
+OF_LINKS = ("EW-CHK-030", "EW-CHK-031", "EW-CHK-039", "EW-CHK-079", "EW-CHK-080", "EW-CHK-083")
 OF_PRINTED_PORTS = ("EW-CHK-030", "EW-CHK-031", "EW-CHK-038")
 
 
@@ -78,6 +81,7 @@ def add_up(sheet: Sheet, shape: Shape, is_row: bool = False) -> Sums:
     if is_row:
         made = [item for item in made if {"leaf_up", "leaf_down", "spine_up"} & set(item.names) & set(sheet.facts)]
         made = [item for item in made if item.code in OF_PRINTED_PORTS and "nic_parts" not in sheet.facts]
+    made = [item for item in made if not _rests_on_rate(item, shape)]
     findings, short = [], []
     for item in made:
         if item.is_short:
@@ -87,6 +91,15 @@ def add_up(sheet: Sheet, shape: Shape, is_row: bool = False) -> Sums:
             findings.append(Finding(item.code, "error", item.what, item.needed, item.have, "ports", words, evidence))
     used = frozenset(name for item in made for name in item.names)
     return Sums(tuple(findings), tuple(short), tuple(made), used, len(made))
+
+
+def _rests_on_rate(item: Sum, shape: Shape) -> bool:
+    """Whether ports are short only if no port is broken out: fast ports, and nobody says the rate of a NIC."""
+    port_bps = max(shape.leaf_bps or 0, shape.spine_bps or 0)
+    if not item.is_short or shape.nic_bps or port_bps <= USUAL_NIC_RATE_BPS or item.code not in OF_LINKS:
+        return False
+    is_counted = item.code == "EW-CHK-031" and not shape.is_cabled
+    return not is_counted and (not item.have or item.needed <= item.have * (port_bps // USUAL_NIC_RATE_BPS))
 
 
 def fit(links: int, link_bps: int | None, ports: int, port_bps: int | None) -> tuple[int, int]:
@@ -127,9 +140,40 @@ def _of_spines(sheet: Sheet, shape: Shape) -> Iterator[Sum]:
     if shape.uplinks is not None:
         bps = _cable_bps(shape) if shape.is_cabled else shape.up_bps
         needed, have = fit(shape.uplinks, bps, shape.spines * each, shape.spine_bps)
-        yield Sum("EW-CHK-031", "spine ports", "leaf uplinks", needed, have, (*names, *shape.up_names), "spine")
+        climb = 0 if shape.spine_down or shape.spine_up else _climb(sheet)
+        have = max(0, have - fit(climb, _cable_bps(shape), 1, shape.spine_bps)[0])
+        used = (*names, *shape.up_names, *(OF_CORES if climb else ()))
+        yield Sum("EW-CHK-031", "spine ports", "leaf uplinks", needed, have, used, "spine")
+    elif _between(sheet, shape) is not None:
+        yield from _of_all_switches(sheet, shape, shape.spines * each, names)
     elif shape.nic_links and shape.leaves and shape.leaf_ports and shape.down is None:
         yield from _left_for_uplinks(sheet, shape, shape.spines * each, names)
+
+
+def _climb(sheet: Sheet) -> int:
+    """Links between spines and cores, where a text gives them."""
+    return next((n for name in OF_CORES if (n := sheet.whole(name))), 0)
+
+
+def _between(sheet: Sheet, shape: Shape) -> int | None:
+    """Links between switches of three tiers, where a text gives all cables and not those of each tier."""
+    cables, named = sheet.whole("cables"), ("server_cables", "leaf_spine_cables", *OF_CORES, "room_cables")
+    if not shape.cores or cables is None or shape.nic_links is None or any(sheet.whole(name) for name in named):
+        return None
+    return cables - shape.nic_links if cables > shape.nic_links else None
+
+
+def _of_all_switches(sheet: Sheet, shape: Shape, spine_ports: int, names: tuple[str, ...]) -> Iterator[Sum]:
+    """Links between switches of three tiers: each ends on a spine, and its other end on a leaf or a core."""
+    links, bps = _between(sheet, shape) or 0, _cable_bps(shape)
+    names = (*names, *shape.names, "cables", "cores", "core_ports", "leaves", "leaf_ports", "switch_ports")
+    needed, have = fit(links, bps, spine_ports, shape.spine_bps)
+    yield Sum("EW-CHK-065", "spine ports", "links between switches", needed, have, names, "spine")
+    if shape.leaves and shape.leaf_ports and shape.cores and shape.core_ports:
+        nics, leaf = fit(shape.nic_links or 0, shape.nic_bps, shape.leaves * shape.leaf_ports, shape.leaf_bps)
+        _, core = fit(links, bps, shape.cores * shape.core_ports, sheet.whole("core_ports_bps") or shape.spine_bps)
+        free = max(0, leaf - nics) + core
+        yield Sum("EW-CHK-066", "leaf and core ports", "links between switches", needed, free, names, "core")
 
 
 def _cable_bps(shape: Shape) -> int | None:
@@ -168,20 +212,24 @@ def _left_for_uplinks(sheet: Sheet, shape: Shape, spine_ports: int, names: tuple
 
 
 def _of_cores(sheet: Sheet, shape: Shape) -> Iterator[Sum]:
-    """Spine uplinks against the ports of the cores."""
-    cables = sheet.whole("spine_core_cables")
-    climb = shape.spines * shape.spine_up if shape.spines and shape.spine_up is not None else cables
-    names: tuple[str, ...] = ("spines", "spine_up", "spine_core_cables", "cores", "core_ports", "switch_ports")
-    if not shape.cores or not shape.core_ports:
+    """Spine uplinks against the ports of the cores: as the text counts them, else at 1:1, which is said."""
+    names: tuple[str, ...] = ("spines", "spine_up", *OF_CORES, "cores", "core_ports", "switch_ports")
+    if not shape.cores or not shape.core_ports or _between(sheet, shape) is not None:
         return
-    if climb is None and shape.uplinks is not None and shape.spines and shape.spine_ports:
-        climb = min(shape.uplinks, shape.spines * shape.spine_ports - shape.uplinks)
-        names = (*names, *shape.up_names)
-    elif climb is None and shape.nic_links and shape.spines and shape.spine_ports:
-        climb = min(shape.nic_links, shape.spines * shape.spine_ports // 2)
+    climb, code = _climb(sheet) or None, "EW-CHK-038"
+    if shape.spines and shape.spine_up is not None:
+        climb = shape.spines * shape.spine_up
+    elif climb is None and shape.spines and shape.spine_ports:
+        code, ports = "EW-CHK-067", shape.spines * shape.spine_ports
+        if shape.uplinks is not None:
+            climb, names = min(shape.uplinks, ports - shape.uplinks), (*names, *shape.up_names)
+        elif shape.nic_links:
+            climb = min(shape.nic_links, ports // 2)
     if climb is not None and climb >= 0:
-        have = shape.cores * shape.core_ports
-        yield Sum("EW-CHK-038", "core ports", "spine uplinks", climb, have, names, "core")
+        bps = sheet.whole("core_ports_bps") or shape.spine_bps
+        needed, have = fit(climb, _cable_bps(shape) if _climb(sheet) else bps, shape.cores * shape.core_ports, bps)
+        words = {"ratio": ratio_text(needed / have) if have else "?"}
+        yield Sum(code, "core ports", "spine uplinks", needed, have, names, "core", words)
 
 
 def _of_one_switch(shape: Shape) -> Iterator[Sum]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
-from eastwest.finding import Finding
+from eastwest.finding import Finding, Severity
 from eastwest.plan.checking.shape import Shape
 from eastwest.plan.checking.sheet import Sheet
 from eastwest.plan.designs.design import USUAL_GPUS
@@ -51,7 +51,9 @@ def judge_rails(sheet: Sheet, shape: Shape) -> Iterator[Finding]:
     the right NIC relays over NVLink (PXN). Source: NVIDIA/nccl issue 836 (maintainer: no guarantee never to cross
     rails); NCCL documentation, NCCL_PXN_DISABLE.
     """
-    rails = sheet.whole("rails")
+    rails = sheet.whole("rails") or _rails_of_leaves(sheet, shape)
+    if shape.spines == 0 and not rails and (shape.leaves or 0) > 1:
+        yield _islands(sheet, shape)
     if shape.spines != 0 or not rails or rails <= 1:
         return
     workload = sheet.text("workload")
@@ -67,10 +69,24 @@ def judge_rails(sheet: Sheet, shape: Shape) -> Iterator[Finding]:
     }
     evidence = sheet.evidence("rails", "spines", "workload")
     code = {"fails": "EW-CHK-040", "open": "EW-CHK-040", "works": "EW-CHK-087"}[fate]
-    yield Finding(code, "error" if fate == "fails" else "warning", "rails", args=args, evidence=evidence)
+    severity: Severity = "error" if fate == "fails" else "warning"
+    yield Finding(code, severity, "rails", LEAST_SPINES, 0, "spines", args, evidence)
     per_rail = sheet.whole("leaves_per_rail") or (leaves // rails if leaves > rails else 1)
     if per_rail > 1:
-        yield Finding("EW-CHK-041", "error", "leaves", args={"per_rail": per_rail}, evidence=evidence)
+        yield Finding("EW-CHK-041", "error", "leaves", 1, per_rail, "leaves", {"per_rail": per_rail}, evidence)
+
+
+def _islands(sheet: Sheet, shape: Shape) -> Finding:
+    """Leaves that nothing joins, and that are no rails either."""
+    evidence = sheet.evidence("leaves", "spines", "nics_per_server")
+    args = {"leaves": shape.leaves, "nics": sheet.whole("nics_per_server") or "?"}
+    return Finding("EW-CHK-068", "warning", "spines", 1, 0, "spines", args, evidence)
+
+
+def _rails_of_leaves(sheet: Sheet, shape: Shape) -> int | None:
+    """A leaf a NIC of the server and nothing above: the leaves are rails, whatever the text calls them."""
+    nics = sheet.whole("nics_per_server")
+    return shape.leaves if shape.spines == 0 and nics and shape.leaves == nics else None
 
 
 def fate_of(workload: str, gpus_per_server: int) -> Fate:

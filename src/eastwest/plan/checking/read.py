@@ -17,6 +17,7 @@ from eastwest.plan.checking.optics_line import read_optics
 from eastwest.plan.checking.phrases import Context
 from eastwest.plan.checking.sheet import PartLine, Reading, Sheet, Unused, length_in_m
 from eastwest.plan.checking.tables import find_table, read_table
+from eastwest.plan.checking.tokens import TIERS
 from eastwest.plan.checking.words import LONGEST_LINE, Words, is_about_a_nic, read_words
 from eastwest.plan.designs.case import Row
 from eastwest.plan.designs.source import flaws_found, read_yaml
@@ -127,6 +128,8 @@ def _of_mapping(data: Mapping[str, Any], path: Path, document: Document, source:
         _add(reading, said, evidence)
     if flaws:
         raise InputError(flaws_found(flaws, source, document))
+    for tier in (*TIERS, "switch"):
+        reading.break_out(tier)
     is_row = isinstance(data.get("inputs"), dict) and isinstance(data.get("outputs"), dict)
     row = row_of(dict(data), path or ("rows", 0), document) if is_row else None
     name = str(data.get("id") or data.get("name") or (f"row {int(path[-1]) + 1}" if path else ""))

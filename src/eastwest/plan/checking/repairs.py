@@ -96,11 +96,11 @@ def _more_spine_ports(sheet: Sheet, shape: Shape) -> Iterator[Repair]:
         return
     ratio = shape.ratio or 0.0
     needed = ceil(leaves * up / spines)
-    if up % spines == 0:
-        radix = _radix(sheet, shape, needed)
+    radix = _radix(sheet, shape, needed)
+    if up % spines == 0 and radix > ports:
         yield Repair("larger_spines", leaves, down, up, spines, radix, up // spines, ratio)
     more = _spread(leaves, down, up, ports, shape)
-    if more is not None:
+    if more is not None and more[0] > spines:
         yield Repair("more_spines", leaves, down, up, more[0], ports, more[1], ratio)
     if shape.down and ratio > 1:
         up = ceil(shape.down * (shape.down_bps or 1) / (shape.up_bps or shape.down_bps or 1))

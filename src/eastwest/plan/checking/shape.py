@@ -58,7 +58,7 @@ def shape_of(sheet: Sheet) -> Shape:
     up = whole("leaf_up")
     if up is None and uplinks is not None and leaves and uplinks % leaves == 0:
         up = uplinks // leaves
-    switch_bps, nic_bps = whole("switch_ports_bps"), whole("nic_bps")
+    switch_bps, nic_bps = whole("switch_ports_bps"), _port_bps(sheet)
     leaf_bps, spine_bps = whole("leaf_ports_bps") or switch_bps, whole("spine_ports_bps") or switch_bps
     return Shape(
         nic_links=links,
@@ -95,8 +95,13 @@ def _uplinks(
     up, pairs, cables = (sheet.whole(name) for name in ("leaf_up", "links_per_pair", "leaf_spine_cables"))
     if up is not None:
         return (leaves * up, ("leaves", "leaf_up")) if leaves else (None, ())
+    said = sheet.whole("leaf_spine_links")
+    if said is not None:
+        return said, ("leaf_spine_links",)
     if cables is not None:
         return cables, ("leaf_spine_cables",)
+    if sheet.whole("links_in_all") is not None or sheet.whole("rooms"):
+        return None, ()  # the rest of the cables may lie between rooms
     if pairs and spines and leaves and not sheet.whole("pairs_in_rail"):
         return leaves * spines * pairs, ("leaves", "spines", "links_per_pair")
     total = sheet.whole("cables")
@@ -108,8 +113,22 @@ def _uplinks(
     return None, ()
 
 
+def _port_bps(sheet: Sheet) -> int | None:
+    """The rate of one port of a NIC."""
+    rate, ports = sheet.whole("nic_bps"), sheet.whole("ports_of_nic")
+    return rate // ports if rate and ports else rate
+
+
 def _nic_links(sheet: Sheet) -> tuple[int | None, tuple[str, ...]]:
-    """Links from servers to leaves: NICs as counted, else servers x NICs, else one a GPU, else cables."""
+    """Links from servers to leaves: NICs as counted, else servers x NICs, else one a GPU, else cables; of a NIC with
+    several ports one each.
+    """
+    links, names = _nics(sheet)
+    ports = sheet.whole("ports_of_nic")
+    return (links * ports, (*names, "ports_of_nic")) if links and ports else (links, names)
+
+
+def _nics(sheet: Sheet) -> tuple[int | None, tuple[str, ...]]:
     whole = sheet.whole
     if whole("nics"):
         return whole("nics"), ("nics",)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from eastwest.finding import Evidence
@@ -12,7 +12,9 @@ from eastwest.units import M_PER_KM
 
 ROUNDING = 0.01  # relative: a printed ratio such as 1.67:1 against 5:3
 MOST_DIGITS = 12  # characters of a length that are read; an endless number is no length
-_LENGTH = re.compile(r"(\d+(?:\.\d+)?)\s*(km|m)\b")
+_LENGTH = re.compile(r"(\d+(?:\.\d+)?)\s*(km|m|米)(?![A-Za-z\d])")
+_CODED = re.compile(r"\bM[CF][APS]\d[A-Z]\d\d-[A-Z](\d\d)([\dA])\b")  # NVIDIA order numbers: -N002 is 2 m, -N01A 1.5 m
+HALF_M = 0.5
 
 
 def length_in_m(text: str) -> float | None:
@@ -20,7 +22,12 @@ def length_in_m(text: str) -> float | None:
 
     >>> length_in_m("MPO-12 fibre 1.5 km, OS2"), length_in_m("DAC")
     (1500.0, None)
+    >>> length_in_m("MCP7Y00-N002"), length_in_m("MCP4Y10-N01A")
+    (2.0, 1.5)
     """
+    coded = _CODED.search(text)
+    if coded:
+        return float(coded[1]) + HALF_M if coded[2] == "A" else float(coded[1] + coded[2])
     match = _LENGTH.search(text)
     return float(match[1][:MOST_DIGITS]) * (M_PER_KM if match[2] == "km" else 1.0) if match else None
 
@@ -45,6 +52,7 @@ class PartLine:
     evidence: Evidence
     is_spare: bool = False
     is_end: bool = False  # one end of a link that its line describes with both
+    others: tuple[str, ...] = ()  # quantities of further columns that differ from the first
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +125,15 @@ class Reading:
         is_count = isinstance(value, int | float) and not name.endswith(("_bps", "_bytes", "_per_s"))
         if is_count and known.value != value and not _is_rounded(known.value, value):
             self.clashes.setdefault(name, Clash(name, known, fact))
+
+    def break_out(self, tier: str) -> None:
+        """The ports of a tier's switch as what they are broken out into, where the text says so beside them."""
+        split, ports, rate = (self.facts.get(name) for name in (f"{tier}_split", f"{tier}_ports", f"{tier}_ports_bps"))
+        if split is None or ports is None or rate is None:
+            return
+        del self.facts[split.name]
+        self.facts[ports.name] = replace(ports, value=ports.value * split.value)
+        self.facts[rate.name] = replace(rate, value=rate.value // split.value)
 
     def sheet(self) -> Sheet:
         """All that was read, without the numbers that have two values."""

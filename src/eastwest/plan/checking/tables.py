@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 
 from eastwest.errors import InputError
 from eastwest.finding import Evidence, Finding
@@ -19,16 +20,18 @@ from eastwest.units import M_PER_KM
 MOST_CELL = 500  # characters of a cell that are read
 MOST_CELLS = 40  # cells of that size in a line that is read
 SHOWN_CHARS = 40  # of a cell in a sentence
+MOST_TITLES = 12  # lines above the header of a spreadsheet: title, customer, date
 MOST_QUANTITY = 10_000_000  # pieces; more is taken for no quantity
 _PART = re.compile(
     r"part.*|item|items|description|model|sku|product|component|device|equipment|name|material|optics?(?:_.*)?|cable.*|"
-    r"module.*|transceiver.*|kind|type|category|what|thing|role|tier|fib(?:re|er)|部件|物料|物料名称|型号|名称|设备|项目|类别|类型",
+    r"module.*|transceiver.*|kind|type|category|what|thing|role|tier|fib(?:re|er)|bezeichnung|artikel.*|beschreibung|部件|物料|规格.*|物料名称|型号|名称|设备|项目|类别|类型",
     re.I,
 )
 _QUANTITY = re.compile(
-    r"qty.*|quantity|quantities|count|pcs|pieces|units?(?:_?(?:needed|ordered))?|amount|number|num|n|total|value|数量|数值|值|台数|件数|个数",
+    r"qty.*|quantity|quantities|count|pcs|pieces|units?(?:_?(?:needed|ordered))?|amount|number|num|n|total|value|switches|devices|menge|anzahl|stück(?:zahl)?|数量.*|数值|值|台数|件数|个数",
     re.I,
 )
+_SECOND = re.compile(r"(?:qty|quantity|count|pieces|pcs|ordered|needed|menge|anzahl|数量).*", re.I)
 _LENGTH = re.compile(r"length.*|len|metres|meters|distance.*|长度", re.I)
 _ENDS = re.compile(r"a_device|from|end_?a|b_device|to|end_?b|line|port|where|location|rate|speed|unit", re.I)
 _SIDE = re.compile(
@@ -37,12 +40,16 @@ _SIDE = re.compile(
     r"|(?P<end_first>from|source|src)|(?P<end_second>to|destination|dst|dest)"
 )
 _OF_AN_END = re.compile(r"optics?|modules?|transceivers?|part|model|type|connector|sfp|光模块")
-_WHOLE = re.compile(r"\s*(\d[\d,_ ]*)(?:\.0+)?\s*(?:x|pcs|ea|pieces)?\s*", re.I)
+_WHOLE = re.compile(
+    r"\s*(\d[\d,_ ]*)(?:\.0+)?\s*(?:x|pcs?\.?|ea\.?|each|pieces|units?|sets?|nos?\.?|st(?:k|ück)?\.?)?\s*", re.I
+)
 _NUMBER = re.compile(r"line|no|pos|position|ref|row", re.I)  # a column that numbers the lines
-_METRES = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(km|m)?\s*", re.I)
-_IGNORED = re.compile(r"label|cable_id|id|[ab]_(?:device|port)|unit_price|price|currency|power_w")
+_METRES = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(km|m|米)?\s*", re.I)
+_VENDOR = re.compile(r"vendor|manufacturer|brand|supplier|make|oem|hersteller|厂商|厂家|品牌|供应商", re.I)
+_IGNORED = re.compile(r"label|cable_id|id|[ab]_(?:device|port)|unit_price|price|currency|power_w|preis|单价|总价")
 _ROLES = {"number": _NUMBER, "length": _LENGTH, "quantity": _QUANTITY}
 _RULER, _DIGITS, _NO_DIGIT = re.compile(r"[\s|:+-]+"), re.compile(r"[\d.,]+"), re.compile(r"\D")
+_TOTAL = re.compile(r"\s*(?:sub-?|grand )?totals?(?: .*)?|\s*sum|合计|总计|小计|总价", re.I)
 _SPARE = re.compile(r"\bspares?\b|备件", re.I)
 
 
@@ -60,7 +67,8 @@ class TableShape:
         first = {role: self.column(pattern) for role, pattern in _ROLES.items()}
         by_column = {column: role for role, column in first.items() if column is not None}
         return tuple(
-            by_column.get(i, "ignored" if _IGNORED.fullmatch(name) else "part") for i, name in enumerate(self.header)
+            by_column.get(i, "ignored" if _IGNORED.fullmatch(name) or _VENDOR.fullmatch(name) else "part")
+            for i, name in enumerate(self.header)
         )
 
     @cached_property
@@ -79,11 +87,25 @@ class TableShape:
 
 
 def find_table(lines: Sequence[str]) -> TableShape | None:
-    """The table that a text is: its first line names a part, and a quantity, length or end. None when it is none."""
-    first = next(((n, line) for n, line in enumerate(lines) if line.strip() and not line.startswith("#")), None)
-    if first is None:
-        return None
-    number, line = first
+    """The table that a text is: its first line names a part, and a quantity, length or end. None when it is none.
+
+    A bill out of a spreadsheet has a title above: there a later line is the header, if it names a part and a quantity.
+    """
+    written = ((n, line) for n, line in enumerate(lines) if line.strip() and not line.startswith("#"))
+    for n, (number, line) in enumerate(islice(written, MOST_TITLES)):
+        shape = _header(number, line)
+        if shape is not None and (n == 0 or _is_whole(shape)):
+            return shape
+    return None
+
+
+def _is_whole(shape: TableShape) -> bool:
+    """Whether a header names a part and a quantity, so that it can be no sentence with commas."""
+    return shape.column(_PART) is not None and shape.column(_QUANTITY) is not None
+
+
+def _header(number: int, line: str) -> TableShape | None:
+    """The line as a header, by the separator that makes one of it; None when none does."""
     for delimiter in (",", ";", "\t", "|"):
         cells = tuple(_name(cell) for cell in _cells(line, delimiter))
         named = [name for name in cells if name]
@@ -116,6 +138,8 @@ def read_table(lines: Sequence[str], shape: TableShape, source: str) -> tuple[Pa
         if not line.strip() or line.startswith("#") or _RULER.fullmatch(line):
             continue
         cells = [cell.strip()[:MOST_CELL] for cell in _cells(line, shape.delimiter)]
+        if _TOTAL.fullmatch(next((cell for cell in cells if cell), "")):
+            continue
         evidence = Evidence(source, number, quoted(line))
         flaws += _flaws(cells, shape, evidence)
         parts += _parts(cells, shape, evidence)
@@ -160,7 +184,7 @@ def _parts(cells: list[str], shape: TableShape, evidence: Evidence) -> Iterator[
 def _part(cells: list[str], shape: TableShape, evidence: Evidence, side: int) -> PartLine:
     """The part of a line; cells that number it, name devices, or are numbers are no part of its text."""
     quantity, length_m = None, None
-    label, words = "", []
+    label, words, others = "", [], []
     for role, of_side, name, cell in zip(shape.roles, shape.sides, shape.header, cells, strict=False):
         if side and of_side not in (0, side):
             continue
@@ -170,13 +194,16 @@ def _part(cells: list[str], shape: TableShape, evidence: Evidence, side: int) ->
             length_m = _metres(cell)
         elif role == "number":
             label = cell
+        elif cell and _SECOND.fullmatch(name) and _whole(cell) is not None:
+            others.append(f"{name} {_whole(cell)}" if _whole(cell) != quantity else "")
         elif role == "part" and _is_number(cell) and key_name(name):
             words.append(f"{cell} {name.replace('_', ' ')}")
         elif cell and (role != "ignored" or of_side) and not _is_number(cell):
             words.append(cell)
     text = "; ".join(words)
     length_m = length_in_m(text) if length_m is None else length_m
-    return PartLine(label or f"line {evidence.line}", text, quantity, length_m, evidence, bool(_SPARE.search(text)))
+    name, is_spare = label or f"line {evidence.line}", bool(_SPARE.search(text))
+    return PartLine(name, text, quantity, length_m, evidence, is_spare, others=tuple(filter(None, others)))
 
 
 def _metres(cell: str) -> float | None:

@@ -82,6 +82,10 @@ def _key_value(match: re.Match[str]) -> Iterator[Found]:
         yield name, count
 
 
+_PORTS = r"(\d{1,5})\s*[x×*]\s*(\d{1,4}(?:\.\d)?)\s*G\w{0,3}"
+_BROKEN_OUT = re.compile(
+    rf"{_PORTS}[^;\d]{{0,32}}?(?:broken?[ -]?out|break-?out|split|拆分?|分)[^;\d]{{0,16}}?{_PORTS}", re.IGNORECASE
+)
 Pattern = tuple[re.Pattern[str], Callable[[re.Match[str]], Iterator[Found]]]
 
 
@@ -134,6 +138,22 @@ _IN_PLAIN_WORDS = _compiled(
 )
 
 
+def broken_out(text: str) -> str:
+    """A text whose ports that are broken out stand as what they become.
+
+    >>> broken_out("leaf = 64x800G, each broken out 2x400G"), broken_out("64x800G split into 128x400G")
+    ('leaf = 128x400G', '128x400G')
+    """
+    return _BROKEN_OUT.sub(_split_ports, text)
+
+
+def _split_ports(match: re.Match[str]) -> str:
+    ports, rate, parts, part_rate = int(match[1]), float(match[2]), int(match[3]), float(match[4])
+    if parts * part_rate == rate:
+        return f"{ports * parts}x{match[4]}G"
+    return f"{parts}x{match[4]}G" if parts * part_rate == ports * rate else match[0]
+
+
 def is_about_a_nic(text: str) -> bool:
     """Whether a text speaks of a NIC's PCIe functions, so that `port 200G` is the NIC's."""
     return bool(_NIC.search(text))
@@ -143,7 +163,7 @@ def read_words(line: str, context: Context | None = None, of_a_nic: bool | None 
     """Every number of one line. `context` is what the lines before were about, and is left as this line ends."""
     context = context or Context()
     found: list[Found] = []
-    rest = line[:LONGEST_LINE]
+    rest = broken_out(line[:LONGEST_LINE])
     left = ["…"] if len(line) > LONGEST_LINE else []
     rest = _take(_AS_WRITTEN, rest, found)
     of_a_nic = is_about_a_nic(line) if of_a_nic is None else of_a_nic

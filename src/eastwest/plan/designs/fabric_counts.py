@@ -58,7 +58,8 @@ def counts_of(design: Design) -> FabricCounts | None:
     """The counts of a design in as many tiers as it names, else in the fewest that hold it; None when a number is
     missing, or when the design is larger than what is built.
 
-    A design that its tiers cannot hold is answered with one tier more: `tiers` of the answer then differs.
+    A design that its tiers cannot hold is answered with one tier more: `tiers` of the answer then differs. None too
+    where three tiers cannot hold it: the counts of what does not fit prove nothing.
     """
     if design.nodes is None or not _is_buildable(design):
         return None
@@ -73,7 +74,8 @@ def counts_of(design: Design) -> FabricCounts | None:
         found = _evenly_filled(with_rail_groups(asked) if tiers == MOST_TIERS else asked) or found
         if found is not None and found.fits:
             return found
-    return found
+    is_too_large = found is not None and (design.gpus or 0) > found.max_gpus
+    return None if is_too_large else found
 
 
 def first_tiers(design: Design) -> int:
@@ -85,8 +87,49 @@ def others_of(design: Design) -> tuple[FabricCounts, ...]:
     """Counts of the same inputs read in another way that nothing in them excludes.
 
     Without rails a leaf may take whole servers or single NICs: 40 ports at 1:1 are two servers of 8 NICs, or 20 NICs.
+    Where nobody says the tiers and one switch has a port for every NIC, one switch may be meant. The spines of a rail
+    may reach the cores half and half.
     """
-    if design.nodes is None or design.kind != "clos" or design.planes > 1 or design.nodes_per_su:
+    if design.nodes is None or design.kind != "clos" or design.planes > 1:
+        return ()
+    lone = _on_one_switch(design)
+    shared = _cores_shared(design) if design.nodes_per_su else None
+    return (*_by_leaf(design), *(found for found in (lone, shared) if found is not None))
+
+
+def _on_one_switch(design: Design) -> FabricCounts | None:
+    """The counts of a design on a single switch; None where tiers are named or its ports do not suffice."""
+    switch, nics_bps = design.switch, (design.nodes or 0) * design.nics_per_node * design.nic_rate_bps
+    if design.tiers or switch is None or design.nodes_per_su or nics_bps > switch.ports * switch.rate_bps:
+        return None
+    found = _built(replace(design, tiers=1, kind="single_switch"))
+    return found if found is not None and found.fits else None
+
+
+def _cores_shared(design: Design) -> FabricCounts | None:
+    """Three tiers of scalable units whose spines of one rail reach the cores in turns: fewer of them suffice.
+
+    Each leaf spreads its uplinks evenly over the spines of its rail, and these have a port up for each port down; not
+    every spine reaches every core. Source: DGX SuperPOD A100 reference architecture (RA-10024, recalled): 140 servers,
+    56 leaves, 80 spines, 28 cores of 40 ports.
+    """
+    counts = counts_of(design)
+    per_unit, switch, rails = design.nodes_per_su, design.switch, design.nics_per_node
+    if counts is None or counts.tiers != MOST_TIERS or switch is None or not per_unit:
+        return None
+    leaves = ceil((design.nodes or 0) / per_unit)
+    if counts.leaves != leaves * rails or not design.rail:
+        return None
+    half = switch.ports // 2
+    even = (n for n in range(1, counts.uplinks + 1) if counts.uplinks % n == 0 and leaves * counts.uplinks <= half * n)
+    spines = next(even, None)
+    cores = ceil(counts.leaves * counts.uplinks / switch.ports)
+    return replace(counts, spines=spines * rails, cores=cores) if spines else None
+
+
+def _by_leaf(design: Design) -> tuple[FabricCounts, ...]:
+    """The counts with leaves that take whole servers, or NICs one by one."""
+    if design.nodes is None or design.nodes_per_su:
         return ()
     is_open = "rail-optimized" in design.assumed
     if design.rail and not is_open:

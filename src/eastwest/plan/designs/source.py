@@ -16,6 +16,7 @@ from eastwest.spec.mistakes import findings_of_flaws
 MOST_BYTES = 64 * 1_048_576  # a cable list of 300,000 lines; YAML has its own, smaller limit
 GZIP, GZIP_WRAPPER = b"\x1f\x8b", 16  # first bytes of a packed file (RFC 1952), and what tells zlib so
 _CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")  # but tab, form feed and the escape of colours
+_OF_A_NETWORK = re.compile("数量|交换机|服务器|型号|名称|线缆|光缆|光模块|光纤|端口|网卡|设备|物料|部件|上行|下行")
 _CODES: Mapping[str, str] = {  # a flaw of a site file's text: the same in words that name no site file
     "EW-SITE-004": "EW-CHK-002",
     "EW-SITE-005": "EW-CHK-004",
@@ -38,6 +39,15 @@ def read_file(path: Path | str) -> str:
     return decode(content, str(path))
 
 
+def _chinese(content: bytes) -> str | None:
+    """A text as a Chinese spreadsheet saves it (GB 18030); None unless it then speaks of a network."""
+    try:
+        text = content.decode("gb18030")
+    except UnicodeDecodeError:
+        return None
+    return text if _OF_A_NETWORK.search(text) else None
+
+
 def decode(content: bytes, source: str) -> str:
     """Bytes of a file or of standard input as text. Raises InputError for too much, for binary and other encodings."""
     if content.startswith(GZIP):
@@ -51,7 +61,10 @@ def decode(content: bytes, source: str) -> str:
     try:
         text = content.decode("utf-16" if is_utf16 else "utf-8-sig")
     except UnicodeDecodeError as error:
-        raise _no_text(content, error.start, f"0x{content[error.start]:02X}", source) from error
+        chinese = _chinese(content)
+        if chinese is None:
+            raise _no_text(content, error.start, f"0x{content[error.start]:02X}", source) from error
+        text = chinese
     control = _CONTROL.search(text)
     if control:
         line = text.count("\n", 0, control.start()) + 1

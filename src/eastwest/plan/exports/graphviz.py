@@ -78,10 +78,10 @@ def _lines(title: str, fabric: Fabric, group: NDArray[np.int64], texts: list[str
 
 def edges(fabric: Fabric, group: NDArray[np.int64]) -> list[tuple[int, int, int]]:
     """(lower, upper, cables) of every pair of classes that a cable joins."""
-    pairs, counts = np.unique(
-        np.stack([group[fabric.links["a"]], group[fabric.links["b"]]], axis=1), axis=0, return_counts=True
-    )
-    return [(a, b, count) for (a, b), count in zip(pairs.tolist(), counts.tolist(), strict=True)]
+    n_classes = int(group.max(initial=0)) + 1
+    pairs = group[fabric.links["a"]] * n_classes + group[fabric.links["b"]]
+    found, counts = np.unique(pairs, return_counts=True)
+    return [(*divmod(pair, n_classes), count) for pair, count in zip(found.tolist(), counts.tolist(), strict=True)]
 
 
 def _quoted(text: str) -> str:

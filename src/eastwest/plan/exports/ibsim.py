@@ -31,20 +31,19 @@ def files(plan: Plan) -> dict[str, str]:
     """The files of the format."""
     fabric = plan.fabric
     names, number = end_names(fabric)
-    blocks: dict[str, list[str]] = {}
-    n_ports: dict[str, int] = {}
-    is_switch: dict[str, bool] = {}
     switch = ~np.isin(fabric.nodes["kind"], HOSTS)[fabric.ports["node"]]
+    is_switch = dict(zip(names, switch.tolist(), strict=True))
+    blocks: dict[str, list[str]] = {name: [] for name in is_switch}
+    n_ports = dict.fromkeys(is_switch, 0)
     far = _far_ports(fabric).tolist()
     rates = {rate: speed_of(rate) for rate in np.unique(fabric.links["rate_bps"]).tolist()}
     speeds = [rates[rate] for rate in fabric.links["rate_bps"].tolist()]
     link = fabric.ports["link"].tolist()
-    for port, (name, n, device) in enumerate(zip(names, number, switch.tolist(), strict=True)):
-        lines = blocks.setdefault(name, [])
-        n_ports[name] = max(n_ports.get(name, 0), n)
-        is_switch[name] = device
-        if far[port] >= 0:
-            lines.append(f'[{n}]\t"{names[far[port]]}"[{number[far[port]]}] # lid 0 {speeds[link[port]]}')
+    for name, n, other, at in zip(names, number, far, link, strict=True):
+        if n > n_ports[name]:
+            n_ports[name] = n
+        if other >= 0:
+            blocks[name].append(f'[{n}]\t"{names[other]}"[{number[other]}] # lid 0 {speeds[at]}')
     order = sorted(blocks, key=lambda name: not is_switch[name])
     head = _head(n_ports, is_switch)
     body = ["\n".join([_header(name, n_ports[name], is_switch[name]), *blocks[name], ""]) for name in order]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eastwest.fabric.cabling import cable_rows
+from eastwest.fabric.cabling import cable_rows, full_port_names
 from eastwest.plan.plan import Plan
 from eastwest.plan.write import csv_text
 
@@ -42,12 +42,10 @@ def _rows(plan: Plan) -> Iterator[tuple[object, ...]]:
         (racks[rack], unit if rack >= 0 else "")
         for rack, unit in zip(fabric.nodes["rack"].tolist(), fabric.nodes["unit"].tolist(), strict=True)
     ]
-    nodes = zip(fabric.links["a"].tolist(), fabric.links["b"].tolist(), strict=True)
-    for cable, (a, b) in zip(cable_rows(fabric), nodes, strict=True):
-        ends = f"{cable.a_device}:{cable.a_port}", f"{cable.b_device}:{cable.b_port}"
-        for end, own, far, here, there in (
-            ("A", ends[0], ends[1], places[a], places[b]),
-            ("B", ends[1], ends[0], places[b], places[a]),
-        ):
-            text = f"{cable.cable_id}-{end} {own} > {far}"
-            yield text, cable.cable_id, end, own, *here, far, *there, cable.length_m, cable.medium
+    names = full_port_names(fabric)
+    columns = [fabric.links[name].tolist() for name in ("a", "a_port", "b", "b_port")]
+    for cable, a, a_port, b, b_port in zip(cable_rows(fabric), *columns, strict=True):
+        number, length_m, medium = cable.cable_id, cable.length_m, cable.medium
+        one, other = (names[a_port], *places[a]), (names[b_port], *places[b])
+        yield f"{number}-A {one[0]} > {other[0]}", number, "A", *one, *other, length_m, medium
+        yield f"{number}-B {other[0]} > {one[0]}", number, "B", *other, *one, length_m, medium

@@ -99,10 +99,10 @@ def _leaves_of_servers(fabric: Fabric, servers: Ints) -> tuple[Ints, Ints]:
 
 def _level(fabric: Fabric, site_name: str, servers: Ints, level: str, group: Ints, reached: tuple[Ints, Ints]) -> Level:
     n = int(group.max(initial=-1)) + 1
-    pairs = np.unique(np.stack([group[reached[0]], reached[1]]), axis=1)
+    n_nodes = len(fabric.nodes)
     below: list[list[str]] = [[] for _ in range(n)]
-    for number, leaf in pairs.T.tolist():
-        below[number].append(fabric.names[leaf])
+    for pair in np.unique(group[reached[0]] * n_nodes + reached[1]).tolist():
+        below[pair // n_nodes].append(fabric.names[pair % n_nodes])
     leaves = tuple(map(tuple, below))
     rooms = fabric.nodes["room"][servers]
     if level == "leaf":

@@ -63,6 +63,7 @@ def _of_training(training: Any) -> Iterator[Flaw]:
 def _gpus(gpus: Any, path: Path) -> Iterator[Flaw]:
     yield from _unknown(gpus, catalogue.names("gpu"), path)
     for gpu, kinds in gpus.items() if isinstance(gpus, Mapping) else ():
+        yield from _missing(kinds, (*path, gpu))
         yield from _unknown(kinds, CLASSES, (*path, gpu))
         for kind, entry in kinds.items() if isinstance(kinds, Mapping) else ():
             at = (*path, gpu, kind)
@@ -87,6 +88,7 @@ def _in_bounds(value: Any, name: str, path: Path) -> Iterator[Flaw]:
 
 
 def _residual(entry: Any, path: Path, more: tuple[str, ...]) -> Iterator[Flaw]:
+    yield from _missing(entry, path)
     yield from _unknown(entry, ("rows", *RESIDUALS, *more), path)
     if not isinstance(entry, Mapping):
         return
@@ -129,6 +131,12 @@ def _of_constant(classes: Any, constant: Constant, path: Path) -> Iterator[Flaw]
         value, said = classes[name]["value"], prior * math.exp(logs["shared"] + logs[name])
         if not _is_number(value) or not abs(value / said - 1) <= VALUE_RATIO:
             yield (*path, name, "value"), f"expected {said:.6g}, as shared.log and log say, found {shown(value)}"
+
+
+def _missing(found: Any, path: Path) -> Iterator[Flaw]:
+    """A name with nothing behind it."""
+    if found is None:
+        yield path, f"expected a mapping, found {shown(found)}"
 
 
 def _unknown(found: Any, known: Collection[str], path: Path) -> Iterator[Flaw]:

@@ -14,12 +14,12 @@ from typing import Any
 from eastwest.errors import InputError
 from eastwest.plan.designs.source import flaws_found, read_yaml
 from eastwest.plan.designs.written import text_of
-from eastwest.plan.validation.sources import source_key
+from eastwest.plan.validation.sources import CONTROLS, source_key
 from eastwest.spec.document import Flaw
 from eastwest.spec.mistakes import shown
 
 MOST_RANKS, MOST_BYTES = 10_000_000, 1e18
-MOST_NUMBER = 1e15
+LEAST_NUMBER = 1e-12  # no rate, size or time of a table is smaller; divided by less, times overflow
 LONGEST_NUMBER = 40  # characters
 LONGEST_TEXT = 500  # characters of a text that is searched
 _NUMBER = re.compile(r"[<>~≈\s]*([-+]?[\d,_]*\.?\d+(?:[eE][-+]?\d{1,3})?)\s*%?\s*$")
@@ -62,6 +62,7 @@ def collective_source(text: str) -> str:
     >>> collective_source("plots of a talk, reproduced in github:someone/book@744d:network/README.md")
     'github:someone/book'
     """
+    text = CONTROLS.sub(" ", text)
     github = _GITHUB.search(text)
     if github:
         return "github:" + re.split(r"\.git\b", github[1])[0]
@@ -69,7 +70,7 @@ def collective_source(text: str) -> str:
 
 
 def number(value: Any) -> float | None:
-    """A finite number above 0, also as text with a bound (`>95`); None for anything else.
+    """A finite number above LEAST_NUMBER, also as text with a bound (`>95`); None for anything else.
 
     >>> number(">95"), number("6-83"), number(True)
     (95.0, None, None)
@@ -79,7 +80,7 @@ def number(value: Any) -> float | None:
         value = float(re.sub(r"[,_]", "", match[1])) if match else None
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value) if 0 < value <= MOST_BYTES and math.isfinite(value) else None
+    return float(value) if LEAST_NUMBER <= value <= MOST_BYTES and math.isfinite(value) else None
 
 
 def read_collectives(text: str, source: str) -> tuple[CollectiveRow, ...]:

@@ -87,8 +87,8 @@ def _payload(value: Any) -> float | None:
     """Bytes of `32KiB` or of each of `1000 x 4 MB`."""
     text = re.sub(r"^\s*[>~]?=?\s*(?:\d+\s*x\s*)?", "", str(value)[:40])
     try:
-        return float(parse_size(text)) or None
-    except UnitError:
+        return number(float(parse_size(text)))
+    except (UnitError, OverflowError):
         return None
 
 

@@ -10,6 +10,7 @@ import re
 
 BRIDGE = "megatron-bridge"
 UNKNOWN = "unknown"
+CONTROLS = re.compile(r"[\x00-\x1f\x7f]")  # numpy drops a NUL at the end of a text that it compares
 _PART = re.compile(r"\s*;\s*")
 _GITHUB = re.compile(r"^(?:https?://)?github(?:\.com/|:)\s*([\w.-]+/[\w.-]+)", re.I)
 _ARXIV = re.compile(r"^(?:https?://)?arxiv(?:\.org/(?:abs|pdf)/|:)\s*(\d{4}\.\d{4,5}|[\w.-]+/\d{7})", re.I)
@@ -26,12 +27,12 @@ def source_key(source: str, release: str | None = None) -> str:
     >>> source_key("arXiv:2402.15627 Table 3")
     'arXiv:2402.15627'
     """
-    first = _PART.split(source.strip())[0]
+    first = _PART.split(CONTROLS.sub(" ", source).strip())[0]
     github = _GITHUB.match(first)
     if github:
         name = github[1].removesuffix(".git")
         is_bridge = name.lower().endswith(f"/{BRIDGE}")
-        return f"github:{name}" + (f" {_joined(release)}" if is_bridge and release else "")
+        return f"github:{name} {_joined(release)}".strip() if is_bridge and release else f"github:{name}"
     arxiv = _ARXIV.match(first)
     if arxiv:
         return f"arXiv:{arxiv[1]}"
@@ -42,4 +43,4 @@ def source_key(source: str, release: str | None = None) -> str:
 def _joined(release: str) -> str:
     """A release without its patch number: 26.04 of 26.04.01."""
     match = _RELEASE.search(release)
-    return match[1] if match else release.strip()
+    return match[1] if match else CONTROLS.sub(" ", release).strip()

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eastwest.finding import Finding
+from eastwest.plan.validation.document import by_reason
 from eastwest.plan.validation.families import ALL, TARGETS
 from eastwest.plan.validation.intervals import TARGET as COVERAGE_TARGET
 from eastwest.plan.validation.intervals import coverage
@@ -102,13 +103,7 @@ def interval_summary(judged: Judged) -> dict[str, Any]:
 
 def skipped_by_reason(judged: Judged, lang: str) -> list[dict[str, Any]]:
     """Every reason that occurs -> its sentence, how many rows, which."""
-    groups: dict[str, list[str]] = {}
-    for case in judged.skipped:
-        groups.setdefault(str(case.skip), []).append(case.row.id)
-    return [
-        {"code": code, "reason": Finding(code, "info", "").sentence(lang), "n": len(ids), "ids": ids}
-        for code, ids in sorted(groups.items())
-    ]
+    return by_reason([(str(case.skip), case.row.id) for case in judged.skipped], lang)
 
 
 def notes_of(judged: Judged) -> tuple[Finding, ...]:

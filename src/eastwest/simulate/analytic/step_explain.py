@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from eastwest.finding import Finding
 from eastwest.simulate.analytic.assumptions import ARCHITECTURES, assume
 from eastwest.simulate.analytic.step import StepTimes, step_seconds, step_times
 from eastwest.simulate.analytic.step_constants import StepConstants
@@ -55,7 +56,7 @@ class ExplainedStep:
     terms_s: dict[str, float]
     sensitivities: tuple[Sensitivity, ...]
     assumed: tuple[str, ...]
-    extrapolates: tuple[str, ...]
+    extrapolates: tuple[Finding, ...]
 
     @property
     def visible_communication_s(self) -> float:
@@ -89,13 +90,11 @@ def spread_log(run: TrainingRun, table: Table, constants: StepConstants) -> floa
     return (found.spread_log if found else UNKNOWN_SPREAD) * OTHER_SOURCE
 
 
-def extrapolations(run: TrainingRun, constants: StepConstants) -> tuple[str, ...]:
-    """What of the run no measurement of the fit shows, in words."""
-    kind = CLASS_OF[run.precision]
-    found = []
-    if not constants.knows(run.gpu, kind):
-        found.append(f"no measured run of {run.gpu} with {run.precision}: its data sheet and shared constants are used")
-    return tuple(found)
+def extrapolations(run: TrainingRun, constants: StepConstants) -> tuple[Finding, ...]:
+    """What of the run no measurement of the fit shows."""
+    if constants.knows(run.gpu, CLASS_OF[run.precision]):
+        return ()
+    return (Finding("EW-PRD-069", "info", run.id, args={"gpu": run.gpu, "precision": run.precision}),)
 
 
 def sensitivities(table: Table, constants: StepConstants, step_s: float) -> tuple[Sensitivity, ...]:

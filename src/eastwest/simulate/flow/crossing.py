@@ -66,6 +66,9 @@ def join(
     record = slots[slot]
     for row in range(record["hop_first"], record["hop_end"]):
         link = hops[row]["link"]
+        if links[link]["count"] == 1:  # what a flow alone sends was not noted
+            first = pool[links[link]["first"]]
+            links[link]["load_bps"] = slots[first["slot"]]["rate_bps"] * first["share"]
         if links[link]["count"] == links[link]["room"]:
             make_room(state, links, pool, link)
         entry = pool[links[link]["first"] + links[link]["count"]]
@@ -82,12 +85,17 @@ def mark_leaving(
     """Note that a flow leaves its links, and book what it sent on them."""
     record = slots[slot]
     record["is_leaving"] = 1
+    if record["neck"] >= 0:
+        links[record["neck"]]["n_held"] -= 1
+        record["neck"] = -1
     sent = (record["booked"] - record["left"]) / AMOUNT_PER_BYTE
     record["booked"] = record["left"]
     for row in range(record["hop_first"], record["hop_end"]):
         link = hops[row]["link"]
         sent_bytes[link] += sent * hops[row]["share"]
+        links[link]["load_bps"] -= record["rate_bps"] * hops[row]["share"]
         touch(state, links, touched, link, record["level"])
+    record["rate_bps"] = 0.0
 
 
 @kernel
@@ -102,3 +110,5 @@ def pack(state: Records, links: Records, slots: Records, pool: Records, touched:
                     pool[first + kept]["slot"], pool[first + kept]["share"] = pool[row]["slot"], pool[row]["share"]
                 kept += 1
         record["count"] = kept
+        if kept == 0:
+            record["load_bps"] = 0.0  # nothing is left of rounding either

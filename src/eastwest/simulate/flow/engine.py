@@ -13,7 +13,7 @@ from eastwest.simulate.compiled import kernel_that_allocates
 from eastwest.simulate.flow.build import event_table
 from eastwest.simulate.flow.checks import check_order, check_tables
 from eastwest.simulate.flow.loop import ENDED, POOL_IS_FULL, advance
-from eastwest.simulate.flow.outside import bring_up_to_now
+from eastwest.simulate.flow.outside import book_carried, bring_up_to_now
 from eastwest.simulate.flow.recording import record_end
 from eastwest.simulate.flow.records import AMOUNT_PER_BYTE, Records, World
 from eastwest.simulate.flow.symmetric import (
@@ -33,6 +33,7 @@ from eastwest.simulate.flow.tables import (
     FlowOutcome,
     FlowState,
     FlowTable,
+    Int8,
     Int64,
     LinkTable,
     PathTable,
@@ -40,7 +41,9 @@ from eastwest.simulate.flow.tables import (
     ProgressReport,
     RecordWish,
     RunStatus,
+    WindowFacts,
 )
+from eastwest.simulate.flow.transport_table import TransportTable, check_transport
 from eastwest.simulate.flow.world import build_world, children_of, first_pool, larger_pool, wants_of
 
 ACTIVE = int(FlowState.ACTIVE)
@@ -50,13 +53,20 @@ LONGEST_STRETCH = 200_000  # events and rates between two looks at Ctrl-C: some 
 
 @kernel_that_allocates
 def book_live(world: World) -> Float64:
-    """Bytes that the active flows sent until now, added to their links; (n_flows,), 0 for the others."""
+    """Bytes that the active flows sent until now, added to their links, and the stopped until then; (n_flows,), 0 for
+    the others.
+    """
     sent = np.zeros(len(world.runs))
     for flow in range(len(world.runs)):
         index = int(world.runs[flow]["slot"])
-        if index < 0:
+        if index == -1:
+            continue
+        if index < -1:  # stopped: its slot is kept as it was then
+            sent[flow] = world.wants.size_bytes[flow] - world.slots[-2 - index]["left"] / AMOUNT_PER_BYTE
             continue
         bring_up_to_now(world, index)
+        if world.state[0]["has_loss"]:
+            book_carried(world, index)
         slot = world.slots[index]
         sent[flow] = world.wants.size_bytes[flow] - slot["left"] / AMOUNT_PER_BYTE
         amount = (slot["booked"] - slot["left"]) / AMOUNT_PER_BYTE
@@ -70,14 +80,22 @@ class Run:
     """One run in progress: its tables and how far it is."""
 
     def __init__(
-        self, links: LinkTable, paths: PathTable, flows: FlowTable, events: EventTable, wish: RecordWish
+        self,
+        links: LinkTable,
+        paths: PathTable,
+        flows: FlowTable,
+        events: EventTable,
+        wish: RecordWish,
+        transport: TransportTable | None = None,
     ) -> None:
         check_tables(links, paths, flows, events)
+        transport = transport or TransportTable()
+        check_transport(transport, links.n_links, flows.n_flows, paths.n_paths)
         child_offsets, children = children_of(flows.parent_offsets, flows.parents)
         check_order(flows, child_offsets, children)
         wants = wants_of(flows, child_offsets, children)
         self.flows, self.wish = flows, wish
-        self.world: World = build_world(links, paths, flows, events, wish, wants)
+        self.world: World = build_world(links, paths, flows, events, wish, wants, transport)
         self.pool: Records = first_pool(links)
         self.has_ended = False
 
@@ -133,6 +151,21 @@ class Run:
             n_solves=int(now["n_solves"]),
             n_rates=int(now["n_rates"]),
             stalled=np.flatnonzero(is_active) if self.has_ended else np.empty(0, np.int64),
+            path=world.runs["way"].copy() if now["has_flowlets"] else None,
+            carried_bytes=self._carried(state, sent) if now["has_loss"] else None,
+            windows=self._windows() if now["has_windows"] else None,
+        )
+
+    def _carried(self, state: Int8, sent: Int64) -> Float64:
+        """(n_flows,) bytes that the flows sent for what arrived, repetitions counted."""
+        found: Float64 = np.maximum(self.world.fates["carried"], np.where(state == FlowState.DONE, sent, 0.0))
+        return found
+
+    def _windows(self) -> WindowFacts:
+        """What came of the windows."""
+        found = self.world.connections
+        return WindowFacts(
+            found["window"].copy(), found["slow_ps"].copy(), found["n_restarts"].copy(), found["is_lossy"] > 0
         )
 
 
@@ -182,26 +215,27 @@ def run_flows(
     progress: Progress | None = None,
     *,
     repeats_once: bool = True,
+    transport: TransportTable | None = None,
 ) -> FlowOutcome:
     """Run all flows to the end, or to a KeyboardInterrupt (from the keyboard or from `progress`).
 
     Completion time = transmission at max-min fair rates plus the path's propagation delay. With `repeats_once`, a
     table of identical dependent steps is run only until its steps repeat (`FlowOutcome.n_skipped` says how many flows
-    follow from that), unless there are events or loads to record.
+    follow from that), unless there are events or loads to record. `transport` adds windows, losses and flowlets.
 
     Raises:
         UsageError: a table is malformed, an index points nowhere, or flows wait for each other in a circle.
     """
     wish, events = wish or RecordWish(), event_table() if events is None else events
     is_interrupted = False
-    if repeats_once and not events.n_events and not wish.link_load and not wish.bin_ps:
+    if repeats_once and transport is None and not events.n_events and not wish.link_load and not wish.bin_ps:
         try:
             found = run_repeating(links, paths, flows, wish)
             if found is not None:
                 return found
         except KeyboardInterrupt:
             is_interrupted = True
-    run = Run(links, paths, flows, events, wish)
+    run = Run(links, paths, flows, events, wish, transport)
     if not is_interrupted:
         carry_on(run, progress)
     return run.outcome()

@@ -7,8 +7,9 @@ import numpy as np
 from eastwest.simulate.compiled import kernel
 from eastwest.simulate.flow.crossing import has_room, join, mark_leaving, touch
 from eastwest.simulate.flow.heap import remove
-from eastwest.simulate.flow.records import Records, World
+from eastwest.simulate.flow.records import AMOUNT_PER_BYTE, OPEN_BPS, Records, World
 from eastwest.simulate.flow.tables import EventKind, FlowState
+from eastwest.simulate.flow.tcp_windows import close_window
 
 LINK_RATE, PATH_SWAP, FLOW_PATH = int(EventKind.LINK_RATE), int(EventKind.PATH_SWAP), int(EventKind.FLOW_PATH)
 FLOW_CAP, FLOW_STOP = int(EventKind.FLOW_CAP), int(EventKind.FLOW_STOP)
@@ -25,11 +26,42 @@ def set_link_rate(world: World, link: int, rate_bps: float) -> None:
 
 
 @kernel
+def set_policer(world: World, link: int, rate_bps: float) -> None:
+    """Another rate of a policer; 0: nothing passes."""
+    world.drops[link]["police_bps"] = rate_bps
+    is_open = rate_bps > 0.0 and not world.state[0]["is_answered"]
+    set_link_rate(world, link, OPEN_BPS if is_open else rate_bps)
+
+
+@kernel
 def bring_up_to_now(world: World, index: int) -> None:
     """Count what a flow has sent until now."""
     slot, now_ps = world.slots[index], world.state[0]["now_ps"]
-    slot["left"] = max(slot["left"] - slot["rate_bps"] * (now_ps - slot["at_ps"]), 0.0)
+    sent = slot["rate_bps"] * (now_ps - slot["at_ps"])
+    if world.state[0]["has_loss"]:
+        world.paces[index]["carried"] += sent
+        sent *= world.paces[index]["gain"]
+    slot["left"] = max(slot["left"] - sent, 0.0)
     slot["at_ps"] = now_ps
+
+
+@kernel
+def book_carried(world: World, index: int) -> None:
+    """Let the links be booked with what a lossy flow sent, not with what arrived for good."""
+    pace, slot = world.paces[index], world.slots[index]
+    world.fates[slot["flow"]]["carried"] += pace["carried"] / AMOUNT_PER_BYTE
+    slot["booked"] = slot["left"] + pace["carried"]
+    pace["carried"] = 0.0
+
+
+@kernel
+def prepare_leaving(world: World, index: int) -> None:
+    """What transports keep of a flow that leaves its links now, and that was brought up to now."""
+    now = world.state[0]
+    if now["has_windows"]:
+        close_window(world, index)
+    if now["has_loss"]:
+        book_carried(world, index)
 
 
 @kernel
@@ -39,6 +71,7 @@ def leave(world: World, index: int) -> None:
     if slots[index]["is_leaving"]:
         return
     bring_up_to_now(world, index)
+    prepare_leaving(world, index)
     mark_leaving(state, world.links, world.hops, slots, world.sent_bytes, world.lists.touched, index)
     if slots[index]["heap_at"] >= 0:
         remove(world.due, slots, state[0]["n_due"], int(slots[index]["heap_at"]))
@@ -49,12 +82,22 @@ def leave(world: World, index: int) -> None:
 
 @kernel
 def swap_path(world: World, path: int, other: int) -> None:
-    """Send all flows of a path, now and later, another way."""
+    """Send all flows of a path, now and later, another way; `leave_swapped` moves those of now, all at once."""
     world.ways[path]["now"] = other
+    world.state[0]["has_swaps"] = 1
+
+
+@kernel
+def leave_swapped(world: World) -> None:
+    """Take the flows whose path was swapped off their old links: one pass for all swaps of a batch."""
+    world.state[0]["has_swaps"] = 0
     for index in range(world.state[0]["n_slots"]):
-        flow = world.slots[index]["flow"]
-        if world.runs[flow]["slot"] == index and world.runs[flow]["way"] == path:
-            leave(world, index)
+        slot = world.slots[index]
+        run = world.runs[slot["flow"]]
+        if run["slot"] == index:
+            way = world.ways[world.ways[run["way"]]["now"]]
+            if way["first"] != slot["hop_first"] or way["end"] != slot["hop_end"]:
+                leave(world, index)
 
 
 @kernel
@@ -74,7 +117,7 @@ def stop_flow_and_dependants(world: World, flow: int) -> None:
         n -= 1
         given_up = trail[n]
         run = runs[given_up]
-        if run["state"] != WAITING and run["slot"] < 0:
+        if run["state"] == STOPPED or (run["state"] != WAITING and run["slot"] < 0):
             continue
         if run["slot"] >= 0:
             leave(world, int(run["slot"]))
@@ -92,7 +135,10 @@ def apply_event(world: World, event: int) -> None:
     kind, subject = record["kind"], int(record["subject"])
     world.state[0]["n_events"] += 1
     if kind == LINK_RATE:
-        set_link_rate(world, subject, record["value"])
+        if world.state[0]["is_policed"] and world.drops[subject]["police_bps"] < np.inf:
+            set_policer(world, subject, record["value"])
+        else:
+            set_link_rate(world, subject, record["value"])
     elif kind == PATH_SWAP:
         swap_path(world, subject, int(record["value"]))
     elif kind == FLOW_PATH:

@@ -21,11 +21,13 @@ import numpy as np
 from eastwest.simulate.compiled import kernel
 from eastwest.simulate.flow.filling import fill
 from eastwest.simulate.flow.heap import remove, settle
+from eastwest.simulate.flow.loss_rates import drop_excess, set_lossy_rate
 from eastwest.simulate.flow.records import TIE_RATIO, Lists, Records, World
 from eastwest.simulate.flow.tables import Int64
+from eastwest.simulate.flow.tcp_windows import connection_of, follow_rate
 
 SAME_RATIO = 1e-11  # levels nearer than this are one level, a link fuller than 1 minus this is full
-WHOLE_RATIO, MOST_ROUNDS = 0.25, 20  # more of the live flows than this, or more solves: take all that can be reached
+WHOLE_RATIO, MOST_ROUNDS = 0.1, 20  # more of the live flows than this, or more solves: take all that can be reached
 BOUND_STEPS = 4  # tangent steps towards the level at which a link fills; each gives a valid lower bound
 
 
@@ -91,6 +93,8 @@ def solve_alone(state: Records, links: Records, hops: Records, slots: Records, l
             level = links[link]["rate_bps"] / (hops[row]["share"] * slot["weight"])
             if level < slot["level"]:
                 slot["level"], slot["neck"] = level, link
+        if slot["neck"] >= 0:
+            links[slot["neck"]]["n_held"] += 1
         slot["mark"] = now["stamp"]
         lists.set_slots[now["n_set_slots"]] = lists.fresh[index]
         now["n_set_slots"] += 1
@@ -105,12 +109,17 @@ def take_flow(state: Records, links: Records, hops: Records, slots: Records, lis
     slot["mark"] = now["stamp"]
     lists.set_slots[now["n_set_slots"]] = index
     now["n_set_slots"] += 1
+    if slot["neck"] >= 0:
+        links[slot["neck"]]["n_held"] -= 1
     for row in range(slot["hop_first"], slot["hop_end"]):
-        link = hops[row]["link"]
-        if links[link]["mark"] != now["stamp"]:
-            links[link]["mark"] = now["stamp"]
-            lists.set_links[now["n_set_links"]] = link
+        link = links[hops[row]["link"]]
+        if link["mark"] != now["stamp"]:
+            link["mark"] = now["stamp"]
+            link["set_bps"], link["n_set"] = 0.0, 0
+            lists.set_links[now["n_set_links"]] = hops[row]["link"]
             now["n_set_links"] += 1
+        link["set_bps"] += slot["rate_bps"] * hops[row]["share"]
+        link["n_set"] += 1
 
 
 @kernel
@@ -122,6 +131,8 @@ def take_touched(state: Records, links: Records, hops: Records, slots: Records, 
     for index in range(now["n_touched"]):
         link = lists.touched[index]
         first, is_changed = links[link]["first"], links[link]["is_changed"] == now["stamp"]
+        if not is_changed and links[link]["n_held"] == 0:
+            continue
         for row in range(first, first + links[link]["count"]):
             slot = pool[row]["slot"]
             if is_changed or slots[slot]["neck"] == link:
@@ -143,38 +154,44 @@ def take_connected(
 
 
 @kernel
-def clear_links(stamp: int, links: Records, slots: Records, pool: Records, set_links: Int64) -> None:
-    """Give each link of the set what the flows outside leave of it."""
-    for index in set_links:
-        link = links[index]
-        free = link["rate_bps"]
-        for row in range(link["first"], link["first"] + link["count"]):
-            slot = slots[pool[row]["slot"]]
-            if slot["mark"] != stamp:
-                free -= slot["rate_bps"] * pool[row]["share"]
-        link["free_bps"], link["open_weight"], link["n_open"], link["full_level"] = free, 0.0, 0, np.inf
+def outside_bps(link: np.void) -> float:
+    """What the flows outside the set send on a link of the set: exactly nothing when there are none."""
+    return link["load_bps"] - link["set_bps"] if link["n_set"] < link["count"] else 0.0
 
 
 @kernel
-def highest_level(link: np.void, slots: Records, pool: Records) -> float:
-    """The highest level on a link that has still room, infinite; so that a flow held by it is not held any more."""
-    if link["full_level"] == np.inf and link["free_bps"] > SAME_RATIO * link["rate_bps"]:
-        return np.inf
-    highest = 0.0
-    for row in range(link["first"], link["first"] + link["count"]):
-        highest = max(highest, slots[pool[row]["slot"]]["level"])
-    return highest
+def clear_links(links: Records, set_links: Int64) -> None:
+    """Give each link of the set what the flows outside leave of it."""
+    for index in set_links:
+        link = links[index]
+        free = link["rate_bps"] - outside_bps(link)
+        link["free_bps"], link["open_weight"], link["n_open"], link["full_level"] = free, 0.0, 0, np.inf
 
 
 @kernel
 def take_unheld(
     state: Records, links: Records, hops: Records, slots: Records, pool: Records, lists: Lists, index: int
 ) -> None:
-    """Take the flows of a solved link that have more than a flow held there, or that it does not hold any more."""
+    """Take the flows of a solved link that have more than a flow held there, or that it does not hold any more: none
+    when it has still room, else those at its highest level.
+    """
     link, now = links[index], state[0]
-    most = link["full_level"] * (1.0 + SAME_RATIO)
-    least = highest_level(link, slots, pool) * (1.0 - SAME_RATIO)
-    for row in range(link["first"], link["first"] + link["count"]):
+    if link["n_set"] == link["count"] or (link["full_level"] == np.inf and link["n_held"] == 0):
+        return
+    first, end = link["first"], link["first"] + link["count"]
+    has_room = link["full_level"] == np.inf and link["free_bps"] > SAME_RATIO * link["rate_bps"]
+    highest, highest_outside, least_held = np.inf if has_room else 0.0, 0.0, np.inf
+    for row in range(first, end):
+        slot = slots[pool[row]["slot"]]
+        highest = max(highest, slot["level"])
+        if slot["mark"] != now["stamp"]:
+            highest_outside = max(highest_outside, slot["level"])
+            if slot["neck"] == index:
+                least_held = min(least_held, slot["level"])
+    most, least = link["full_level"] * (1.0 + SAME_RATIO), highest * (1.0 - SAME_RATIO)
+    if highest_outside <= most and least_held >= least:
+        return
+    for row in range(first, end):
         slot = slots[pool[row]["slot"]]
         if slot["mark"] != now["stamp"] and (slot["level"] > most or (slot["neck"] == index and slot["level"] < least)):
             take_flow(state, links, hops, slots, lists, pool[row]["slot"])
@@ -187,7 +204,7 @@ def solve_set(world: World, pool: Records, n_alone: int) -> bool:
     now = state[0]
     n_slots, n_links = now["n_set_slots"], now["n_set_links"]
     set_links, set_slots = lists.set_links[:n_links], lists.set_slots[n_alone:n_slots]
-    clear_links(now["stamp"], links, slots, pool, set_links)
+    clear_links(links, set_links)
     fill(links, hops, slots, pool, set_links, set_slots, world.filling, now["has_priorities"] != 0, lists.present)
     now["n_rates"] += n_slots - n_alone
     for index in range(n_links):
@@ -218,6 +235,41 @@ def set_rate(state: Records, slots: Records, due: Records, index: int) -> None:
 
 
 @kernel
+def set_transport_rates(world: World) -> None:
+    """Rates of the set where windows or losses are followed as well."""
+    now = world.state[0]
+    for row in range(now["n_set_slots"]):
+        index = world.lists.set_slots[row]
+        before = world.slots[index]["rate_bps"]
+        if now["has_loss"]:
+            set_lossy_rate(world, index)
+        else:
+            set_rate(world.state, world.slots, world.due, index)
+        if now["has_windows"]:
+            number = connection_of(world, index)
+            if number >= 0:
+                follow_rate(world, number, world.slots[index]["rate_bps"] - before)
+
+
+@kernel
+def book_loads(state: Records, links: Records, hops: Records, slots: Records, lists: Lists, n_alone: int) -> None:
+    """Note what each link carries now and how many flows it holds: what later solves need of the flows outside.
+
+    What a flow alone on its link sends is noted when another one joins it; only policers must know it at once.
+    """
+    now = state[0]
+    for index in range(now["n_set_links"]):
+        link = links[lists.set_links[index]]
+        link["load_bps"] = outside_bps(link)
+    for index in range(0 if now["is_policed"] else n_alone, now["n_set_slots"]):
+        slot = slots[lists.set_slots[index]]
+        if slot["neck"] >= 0 and index >= n_alone:
+            links[slot["neck"]]["n_held"] += 1
+        for row in range(slot["hop_first"], slot["hop_end"]):
+            links[hops[row]["link"]]["load_bps"] += slot["rate_bps"] * hops[row]["share"]
+
+
+@kernel
 def solve(world: World, pool: Records) -> None:
     """Find the rates that this batch changes: max-min fair, exact to rounding."""
     state, links, hops, slots, lists = world.state, world.links, world.hops, world.slots, world.lists
@@ -237,5 +289,11 @@ def solve(world: World, pool: Records) -> None:
                 take_connected(state, links, hops, slots, pool, lists, least)
             is_growing = solve_set(world, pool, n_alone)
             n_rounds += 1
-    for index in range(now["n_set_slots"]):
-        set_rate(state, slots, world.due, lists.set_slots[index])
+    if now["has_windows"] or now["has_loss"]:
+        set_transport_rates(world)
+    else:
+        for index in range(now["n_set_slots"]):
+            set_rate(state, slots, world.due, lists.set_slots[index])
+    book_loads(state, links, hops, slots, lists, n_alone)
+    if now["is_policed"] and not now["is_answered"]:
+        drop_excess(world, pool)

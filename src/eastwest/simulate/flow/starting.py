@@ -6,9 +6,11 @@ import numpy as np
 
 from eastwest.simulate.compiled import kernel
 from eastwest.simulate.flow.crossing import has_room, join
+from eastwest.simulate.flow.flowlets import begin_flowlet, choose_way
 from eastwest.simulate.flow.heap import drop_top, push
 from eastwest.simulate.flow.records import AMOUNT_PER_BYTE, Lists, Records, Wants, World
 from eastwest.simulate.flow.tables import FlowState, Int64
+from eastwest.simulate.flow.tcp_windows import open_window
 
 WAITING, ACTIVE, DONE = int(FlowState.WAITING), int(FlowState.ACTIVE), int(FlowState.DONE)
 
@@ -59,10 +61,14 @@ def release_children(state: Records, runs: Records, starts: Records, wants: Want
 
 
 @kernel
-def end_flow(state: Records, runs: Records, starts: Records, ways: Records, wants: Wants, flow: int) -> None:
-    """The last byte leaves now and is received one propagation delay later."""
+def end_flow(
+    state: Records, runs: Records, starts: Records, ways: Records, wants: Wants, fates: Records, flow: int
+) -> None:
+    """The last byte leaves now and is received one propagation delay later, or after the time-out when it was lost."""
     run = runs[flow]
     run["end_ps"] = state[0]["now_ps"] + ways[ways[run["way"]]["now"]]["delay_ps"]
+    if len(fates) > 0 and wants.size_bytes[flow] > 0:
+        run["end_ps"] += fates[flow]["tail_ps"]
     run["state"], run["slot"] = DONE, -1
     state[0]["n_ended"] += 1
     release_children(state, runs, starts, wants, flow)
@@ -86,7 +92,7 @@ def start_flow(world: World, pool: Records, flow: int) -> None:
     state[0]["n_events"] += 1
     is_free = way["first"] == way["end"] and wants.cap_bps[flow] == np.inf
     if wants.size_bytes[flow] == 0 or is_free:
-        end_flow(state, runs, world.starts, ways, wants, flow)
+        end_flow(state, runs, world.starts, ways, wants, world.fates, flow)
         return
     slot = open_slot(state, world.slots, runs, ways, wants, lists, flow)
     join(state, world.links, world.hops, world.slots, pool, lists.touched, slot)
@@ -106,20 +112,67 @@ def next_start(state: Records, runs: Records, starts: Records, firsts: Int64) ->
 
 
 @kernel
+def next_due(state: Records, runs: Records, starts: Records, firsts: Int64, limit: float) -> int:
+    """The next flow that starts until `limit`: those without parents before the others; -1 when there is none."""
+    now = state[0]
+    if now["next_first"] < len(firsts) and runs[firsts[now["next_first"]]]["ready_ps"] <= limit:
+        return int(firsts[now["next_first"]])
+    if now["n_starts"] > 0 and starts[0]["key"] <= limit:
+        return int(starts[0]["item"])
+    return -1
+
+
+@kernel
+def take_due(state: Records, runs: Records, starts: Records, firsts: Int64, limit: float) -> None:
+    """Take that flow off its list."""
+    now = state[0]
+    if now["next_first"] < len(firsts) and runs[firsts[now["next_first"]]]["ready_ps"] <= limit:
+        now["next_first"] += 1
+    else:
+        drop_top(starts, now["n_starts"])
+        now["n_starts"] -= 1
+
+
+@kernel
 def start_due(world: World, pool: Records, limit: float) -> bool:
     """Start every flow that is due until `limit`; False when the pool is full before."""
-    now, runs, firsts = world.state[0], world.runs, world.lists.firsts
-    while now["next_first"] < len(firsts) and runs[firsts[now["next_first"]]]["ready_ps"] <= limit:
-        flow = firsts[now["next_first"]]
+    state, runs, starts, firsts = world.state, world.runs, world.starts, world.lists.firsts
+    flow = next_due(state, runs, starts, firsts, limit)
+    while flow >= 0:
         if not can_start(world, pool, flow):
             return False
-        now["next_first"] += 1
+        take_due(state, runs, starts, firsts, limit)
         start_flow(world, pool, flow)
-    while now["n_starts"] > 0 and world.starts[0]["key"] <= limit:
-        flow = world.starts[0]["item"]
-        if not can_start(world, pool, flow):
-            return False
-        drop_top(world.starts, now["n_starts"])
-        now["n_starts"] -= 1
-        start_flow(world, pool, flow)
+        flow = next_due(state, runs, starts, firsts, limit)
     return True
+
+
+@kernel
+def start_flowlets(world: World, pool: Records, limit: float) -> bool:
+    """The same with ways chosen at the start. Apart, so that a plain start, the busiest loop, stays short."""
+    state, runs, starts, firsts = world.state, world.runs, world.starts, world.lists.firsts
+    flow = next_due(state, runs, starts, firsts, limit)
+    while flow >= 0:
+        choose_way(world, flow)
+        if not can_start(world, pool, flow):
+            return False
+        take_due(state, runs, starts, firsts, limit)
+        start_flow(world, pool, flow)
+        if runs[flow]["slot"] >= 0:
+            begin_flowlet(world, flow)
+        flow = next_due(state, runs, starts, firsts, limit)
+    return True
+
+
+@kernel
+def begin_transport(world: World) -> None:
+    """What transports do with the flows that start or take another path in this batch: windows open, nothing is lost
+    yet.
+    """
+    now = world.state[0]
+    for row in range(now["n_fresh"]):
+        index = world.lists.fresh[row]
+        if now["has_windows"]:
+            open_window(world, index)
+        if now["has_loss"]:
+            world.paces[index]["gain"], world.paces[index]["carried"] = 1.0, 0.0

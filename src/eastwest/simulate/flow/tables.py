@@ -160,6 +160,18 @@ def _no_indices() -> Int64:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class WindowFacts:
+    """What came of the windows of connections, (n_connections,): bytes at the end, time in slow start, restarts after
+    idleness, and whether the mean window under loss was reached.
+    """
+
+    window_bytes: Float64
+    slow_ps: Float64
+    n_restarts: Int64
+    is_lossy: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class FlowOutcome:
     """What came of a run. `NOT_YET_PS` marks starts and ends that did not happen."""
 
@@ -168,7 +180,7 @@ class FlowOutcome:
     start_ps: Int64  # (n_flows,)
     end_ps: Int64  # (n_flows,) last byte received: under max-min plus the path's propagation delay
     state: Int8  # (n_flows,) FlowState
-    sent_bytes: Int64  # (n_flows,) of an unfinished flow: up to `time_ps`
+    sent_bytes: Int64  # (n_flows,) of an unfinished flow: up to `time_ps`, of a stopped one until then
     link_bytes: Int64  # (n_links,)
     link_peak_bps: Float64 | None  # (n_links,) with RecordWish.link_load
     link_busy_ps: Int64 | None  # (n_links,) time with at least one flow sending
@@ -179,6 +191,9 @@ class FlowOutcome:
     n_rates: int  # rates found, over all solves
     n_skipped: int = 0  # flows whose times follow from an identical earlier step
     stalled: Int64 = field(default_factory=_no_indices)  # indices of flows that are left at rate 0
+    path: Int32 | None = None  # (n_flows,) path row that each flow took last, with flowlets
+    carried_bytes: Float64 | None = None  # (n_flows,) sent, with what was sent again, where packets are lost
+    windows: WindowFacts | None = None
 
     @property
     def fct_ps(self) -> Int64:

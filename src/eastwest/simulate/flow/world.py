@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from eastwest.simulate.compiled import kernel_that_allocates
 from eastwest.simulate.flow.records import (
+    AMOUNT_PER_BYTE,
+    BITS_PER_BYTE,
     DUE,
     ENTRY,
     EVENT,
     HOP,
     LINK,
     LOAD,
+    OPEN_BPS,
     RUN,
     SLOT,
     STATE,
@@ -24,12 +29,20 @@ from eastwest.simulate.flow.records import (
 from eastwest.simulate.flow.tables import (
     NO_CAP_BPS,
     EventTable,
+    Float64,
     FlowTable,
     Int32,
     Int64,
     LinkTable,
     PathTable,
     RecordWish,
+)
+from eastwest.simulate.flow.transport_table import (
+    LossTable,
+    TransportTable,
+    connection_records,
+    drop_records,
+    flowlet_records,
 )
 
 PRIORITIES = 256  # values of an int8
@@ -94,9 +107,14 @@ def _lists(links: LinkTable, flows: FlowTable) -> Lists:
     )
 
 
-def _network(links: LinkTable, paths: PathTable) -> tuple[Records, Records, Records]:
+def _network(
+    links: LinkTable, paths: PathTable, transport: TransportTable, connections: Records
+) -> tuple[Records, Records, Records]:
     link_records = np.zeros(links.n_links, LINK)
-    link_records["rate_bps"] = links.rate_bps
+    link_records["rate_bps"] = _policed(links, transport.losses)
+    if transport.windows is not None:  # not in whole bit/s
+        allowed = connections["window"] * AMOUNT_PER_BYTE / connections["rtt_ps"]
+        link_records["rate_bps"][transport.windows.first_link :] = allowed
     hops = np.empty(len(paths.links), HOP)
     hops["link"], hops["share"] = paths.links, paths.shares
     ways = np.empty(paths.n_paths, WAY)
@@ -113,14 +131,62 @@ def _events(events: EventTable) -> Records:
     return records
 
 
-def build_world(
-    links: LinkTable, paths: PathTable, flows: FlowTable, events: EventTable, wish: RecordWish, wants: Wants
-) -> World:
-    """All tables but the pool, nothing started. Room for every flow at once is reserved, not touched."""
+def _policed(links: LinkTable, losses: LossTable | None) -> Float64:
+    """(n_links,) rates with the policers'; those whose senders do not answer let everything in."""
+    rates = links.rate_bps.astype(np.float64)
+    if losses is None:
+        return rates
+    is_policed = np.isfinite(losses.police_bps) & (rates > 0)
+    return np.where(is_policed, losses.police_bps if losses.is_answered else OPEN_BPS, rates)
+
+
+def _state(n_links: int, flows: FlowTable, wish: RecordWish, transport: TransportTable) -> Records:
+    """The state before the start: what a run follows and records."""
     state = np.zeros(1, STATE)
     state["has_priorities"] = flows.n_flows > 0 and int(flows.priority.min()) != int(flows.priority.max())
     state["has_loads"], state["bin_ps"] = wish.link_load or wish.bin_ps > 0, wish.bin_ps
-    link_records, hops, ways = _network(links, paths)
+    windows, losses = transport.windows, transport.losses
+    state["first_window"] = n_links if windows is None else windows.first_link
+    state["has_windows"] = windows is not None
+    state["idle_halves"] = windows is not None and windows.halves
+    state["has_loss"] = losses is not None
+    if losses is not None:
+        state["is_policed"], state["is_answered"] = np.isfinite(losses.police_bps).any(), losses.is_answered
+        state["goes_back"], state["host_ps"] = losses.goes_back, losses.host_ps
+        state["packet_bits"] = losses.packet_bytes * BITS_PER_BYTE
+    flowlets = transport.flowlets
+    state["has_flowlets"] = flowlets is not None
+    state["has_transport"] = windows is not None or losses is not None or flowlets is not None
+    if flowlets is not None:
+        state["n_choices"], state["gap_ps"] = flowlets.ways.shape[1], flowlets.gap_ps
+        state["by_load"] = flowlets.by_load
+    return state
+
+
+def _followed(transport: TransportTable, n_flows: int) -> dict[str, Any]:
+    """The tables of windows, losses and flowlets by their names in `World`; empty where nothing is followed."""
+    drops, paces, fates = drop_records(transport.losses, n_flows)
+    connections, ticks = connection_records(transport.windows)
+    flowlets, pairs, flowlet_ways = flowlet_records(transport.flowlets)
+    policed = np.flatnonzero(np.isfinite(drops["police_bps"])).astype(np.int64)
+    windows = {"connections": connections, "ticks": ticks}
+    losses = {"drops": drops, "paces": paces, "fates": fates, "policed": policed}
+    return {**windows, **losses, "flowlets": flowlets, "pairs": pairs, "flowlet_ways": flowlet_ways}
+
+
+def build_world(
+    links: LinkTable,
+    paths: PathTable,
+    flows: FlowTable,
+    events: EventTable,
+    wish: RecordWish,
+    wants: Wants,
+    transport: TransportTable,
+) -> World:
+    """All tables but the pool, nothing started. Room for every flow at once is reserved, not touched."""
+    state = _state(links.n_links, flows, wish, transport)
+    followed = _followed(transport, flows.n_flows)
+    link_records, hops, ways = _network(links, paths, transport, followed["connections"])
     return World(
         state=state,
         links=link_records,
@@ -137,6 +203,7 @@ def build_world(
         events=_events(events),
         wants=wants,
         lists=_lists(links, flows),
+        **followed,
     )
 
 

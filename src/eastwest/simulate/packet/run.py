@@ -1,0 +1,104 @@
+"""Run a prepared scenario packet by packet, in stretches between which Ctrl-C and outside events are looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from eastwest.simulate.flow.tables import Progress, ProgressReport, RunStatus
+from eastwest.simulate.network import Ints
+from eastwest.simulate.packet.build import build_world, payload_of
+from eastwest.simulate.packet.engine import ENDED, OUTSIDE_EVENT, POOL_IS_SHORT, advance
+from eastwest.simulate.packet.flows import DONE, FAILED, STOPPED
+from eastwest.simulate.packet.kernel import table
+from eastwest.simulate.packet.outside import apply_outside
+from eastwest.simulate.packet.params import PacketParams
+from eastwest.simulate.packet.pool import PACKET
+from eastwest.simulate.packet.watch import find_cycle
+from eastwest.simulate.packet.world import World
+from eastwest.simulate.prepared import Prepared
+
+STRETCH_EVENTS = 200_000  # between two looks at Ctrl-C: some tenths of a second
+
+
+@dataclass(frozen=True, eq=False)
+class PacketOutcome:
+    """What came of a run: times of flows (-1: not), bytes, and the tables with their counters."""
+
+    status: RunStatus
+    time_ps: int
+    start_ps: Ints
+    end_ps: Ints
+    sent_bytes: Ints
+    world: World
+    cycle: tuple[int, ...] = ()  # links whose paused queues wait for each other
+
+    @property
+    def n_hops(self) -> int:
+        """Packets times links, answers included."""
+        return int(self.world.clock[0]["n_hops"])
+
+    @property
+    def n_events(self) -> int:
+        """Events handled."""
+        return int(self.world.clock[0]["n_events"])
+
+
+def run_packets(
+    prepared: Prepared, params: PacketParams | None = None, progress: Progress | None = None
+) -> PacketOutcome:
+    """Run to the end of the last flow. Raises UsageError when the tables do not fit; Ctrl-C gives what there is."""
+    world, routes = build_world(prepared, params or PacketParams())
+    status, reason, seen = RunStatus.COMPLETE, -1, -1
+    cycle: tuple[int, ...] = ()
+    try:
+        while reason != ENDED:
+            reason = advance(world, STRETCH_EVENTS)
+            if reason == POOL_IS_SHORT:
+                world = with_more_packets(world)
+            elif reason == OUTSIDE_EVENT:
+                world = apply_outside(world, prepared, routes, int(world.clock[0]["next_outside"]))
+            else:
+                if progress is not None:
+                    progress(_report(prepared, world))
+                cycle, seen = _watched(world, seen)
+                if cycle:
+                    break
+    except KeyboardInterrupt:
+        status = RunStatus.INTERRUPTED
+    if status == RunStatus.COMPLETE and not np.isin(world.flows["state"], (DONE, STOPPED, FAILED)).all():
+        status = RunStatus.STALLED
+    flows = world.flows
+    payload = payload_of(prepared)
+    received = np.minimum(flows["expected"].astype(np.int64) * prepared.scenario.payload_bytes, payload)
+    wire = received + flows["expected"].astype(np.int64) * prepared.scenario.overhead_bytes
+    is_whole = status == RunStatus.COMPLETE and not (flows["state"] == FAILED).any()
+    time_ps = int(flows["end_ps"].max(initial=0)) if is_whole else int(world.clock[0]["now_ps"])
+    return PacketOutcome(status, time_ps, flows["start_ps"].copy(), flows["end_ps"].copy(), wire, world, cycle)
+
+
+def _watched(world: World, seen: int) -> tuple[tuple[int, ...], int]:
+    """A cycle of paused queues when no packet has reached a host since the last look, and when one last did."""
+    moved = int(world.clock[0]["progress_ps"])
+    return (tuple(find_cycle(world)) if moved == seen else ()), moved
+
+
+def with_more_packets(world: World) -> World:
+    """The world with twice the rows for packets."""
+    packets = table(2 * len(world.packets), PACKET)
+    packets[: len(world.packets)] = world.packets
+    world.clock[0]["n_free"] += len(world.packets)
+    return world._replace(packets=packets)
+
+
+def _report(prepared: Prepared, world: World) -> ProgressReport:
+    state = world.clock[0]
+    n_flows = prepared.flows.n_flows
+    return ProgressReport(
+        time_ps=int(state["now_ps"]),
+        n_events=int(state["n_events"]),
+        n_live=int(state["n_live"]),
+        n_ended=n_flows - int(state["n_open"]),
+        n_flows=n_flows,
+    )
