@@ -184,6 +184,14 @@ def test_csv_and_yaml_give_the_same_bill():
     assert apply_prices(bom, parse_prices(GOOD, "p.yaml")) == apply_prices(bom, parse_prices(table, "p.csv"))
 
 
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_a_spreadsheet_with_another_separator_was_refused(separator):
+    text = "part,price,currency\nqm9700,36000.50,EUR\n"
+    assert parse_prices(text.replace(",", separator), "p.csv").prices == parse_prices(text, "p.csv").prices
+    with pytest.raises(InputError, match="36000,50"):
+        parse_prices("part;price;currency\nqm9700;36000,50;EUR\n", "p.csv")
+
+
 def test_parts_of_other_designs_may_stand_in_the_file():
     text = "currency: USD\nprices:\n  dgx-b200: 1\n  DAC 800G 1 m: 2\n  hgx-h100: 3\n"
     assert plan_of(site(), parse_prices(text, "p.yaml")).bill.price == 48.0

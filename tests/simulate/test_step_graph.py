@@ -4,6 +4,7 @@ row), so tolerances are relative 1e-9.
 """
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,8 @@ class Stepper:
         (report,) = outcome.details["steps"]
         parts = report["compute_s"] + report["bubble_s"] + sum(report["exposed_s"].values())
         assert parts == pytest.approx(report["step_s"], rel=EXACT)
+        first = [row for row in report["timeline"] if row["cell"] == 0]
+        assert all(a["end_s"] == pytest.approx(b["begin_s"]) for a, b in pairwise(first))  # no gap, no overlap
         return dict(report)
 
 

@@ -48,13 +48,16 @@ def write_page(
     document: dict[str, Any],
     pages: Mapping[Literal["en", "zh"], Document],
     lang: Literal["en", "zh"],
+    more: Mapping[str, str] | None = None,
 ) -> None:
-    """Write the page, the JSON document under `json_name`, and each chart as an SVG file. Raises UsageError."""
+    """Write the page, the JSON document under `json_name`, each chart as an SVG file, and `more` files by name. Raises
+    UsageError.
+    """
     from eastwest.plan.write import LIST, files_in, json_text, listing
     from eastwest.report.formats.html import page_of
 
     charts = {f"{figure.key}.svg": figure.svg for figure in pages[lang].figures if figure.svg}
-    files = {PAGE: page_of(pages, lang), json_name: json_text(document), **charts}
+    files = {PAGE: page_of(pages, lang), json_name: json_text(document), **charts, **(more or {})}
     try:
         _check_files(folder, json_name, files)
         folder.mkdir(parents=True, exist_ok=True)

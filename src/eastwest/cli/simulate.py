@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -50,6 +51,9 @@ def simulate(
     overlap: Annotated[str, typer.Option("--overlap", help="oversubscription: what computation can hide.")] = "0s",
     gpus: Annotated[int, typer.Option("--gpus", help="oversubscription: GPUs of that step.")] = 64,
     most_gpus: Annotated[int, typer.Option("--most-gpus", help="oversubscription: where the curve ends.")] = 4096,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for simulate.json, report.html, charts, flows.csv, ports.csv.")
+    ] = None,
     json: Json = False,
     lang: Lang = Language.en,
 ) -> None:
@@ -61,18 +65,36 @@ def simulate(
             what[1:], (ratio, compute, communication, overlap), (gpus, most_gpus), lang.value
         ),
     }
-    answer = answers.get(what[0], lambda: _simulate(what, engine.value, lang.value))
+    answer = answers.get(what[0], lambda: _simulate(what, engine.value, out, lang.value))
     run("simulate", json, lang.value, answer)
 
 
-def _simulate(files: list[str], engine: str, lang: Literal["en", "zh"]) -> Answer:
+def _simulate(files: list[str], engine: str, out: Path | None, lang: Literal["en", "zh"]) -> Answer:
     from eastwest.cli.simulate_text import result_text
     from eastwest.errors import UsageError
 
     if len(files) != 1:
         raise UsageError(f"{len(files)} scenarios: expected one", hint="`eastwest simulate compare A B` takes two")
+    if out is not None:
+        from eastwest.cli.pages import check_page
+
+        check_page(out, "simulate.json")
     result = _run(files[0], engine)
+    if out is not None:
+        _write(out, result, lang)
     return Answer(result.as_json(lang), result_text(result, lang, text_width()), exit_code_of(result.verdict))
+
+
+def _write(out: Path, result: SimResult, lang: Literal["en", "zh"]) -> None:
+    """The page in both languages, the JSON document, pictures, and all rows as CSV."""
+    from eastwest.cli.pages import write_page
+    from eastwest.report.simulation_page import simulation_document
+    from eastwest.report.simulation_rows import flows_csv, ports_csv
+
+    other: Literal["en", "zh"] = "zh" if lang == "en" else "en"
+    pages = {name: simulation_document(result, result.as_json(name), name) for name in (lang, other)}
+    rows = {"flows.csv": flows_csv(result), "ports.csv": ports_csv(result)}
+    write_page(out, "simulate.json", result.as_json(lang), pages, lang, rows)
 
 
 def _compare(files: list[str], engine: str, lang: Literal["en", "zh"]) -> Answer:

@@ -7,6 +7,7 @@ from typing import Any
 
 from eastwest.finding import Finding, Verdict, sort_findings, verdict_of
 from eastwest.plan.checking.agreement import agree
+from eastwest.plan.checking.cable_ends import judge_ends
 from eastwest.plan.checking.decided import WORDS as MISSING_WORDS
 from eastwest.plan.checking.decided import Decided, decide
 from eastwest.plan.checking.functions import judge_functions
@@ -145,8 +146,9 @@ def _check(subject: Subject) -> CheckedDesign:
     sums, published = add_up(sheet, shape, is_row=is_row), judge_published(subject)
     agreed = Sums() if is_row else agree(sheet, shape)
     optics = judge_optics(sheet)
+    ends, n_ends = judge_ends(sheet)
     rails, functions = tuple(judge_rails(sheet, shape)), tuple(judge_functions(sheet))
-    found = (*sums.findings, *rails, *functions, *agreed.findings, *published.findings, *optics.findings)
+    found = (*sums.findings, *rails, *functions, *agreed.findings, *published.findings, *optics.findings, *ends)
     short = (*sums.short, *agreed.short, *published.short)
     judged = (sums, agreed, published, Sums(used=USED_OF_RAILS if rails else frozenset()))
     return CheckedDesign(
@@ -157,7 +159,7 @@ def _check(subject: Subject) -> CheckedDesign:
         sums.made,
         optics,
         decide(sheet, shape, judged, is_judged_as_row=is_row or bool(published.n_compared)),
-        sum((sums.n_compared, agreed.n_compared, len(rails), len(functions), published.n_compared, optics.n_lines)),
+        sum((*(item.n_compared for item in judged), len(rails), len(functions), optics.n_lines, n_ends)),
         next_step(sheet, shape),
     )
 

@@ -22,6 +22,7 @@ MAX_PRICE = 1e12  # of one piece; above it somebody forgot a decimal point
 COLUMNS = ("part", "price", "currency")
 EACH = "unit_price"  # column of bom.csv: its `price` is of all pieces of the line
 KEYS = ("currency", "prices")
+SEPARATORS = (",", ";", "\t")
 # ISO 4217 codes of the currencies in which network hardware is quoted.
 CURRENCIES = frozenset(
     (
@@ -201,8 +202,13 @@ def _unit_price(row: Mapping[str, str]) -> str:
 
 
 def _csv_rows(lines: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
-    """Line and cells of each row that is neither empty nor a comment."""
-    reader = csv.reader(lines, strict=True)
+    """Line and cells of each row that is neither empty nor a comment; cells by the separator of the header.
+
+    A spreadsheet writes semicolons where the comma is the decimal mark.
+    """
+    header = next((line for line in lines if line.strip() and not line.lstrip().startswith("#")), "")
+    separator = max(SEPARATORS, key=header.count)
+    reader = csv.reader(lines, delimiter=separator, strict=True)
     for cells in reader:
         if any(cell.strip() for cell in cells) and not cells[0].lstrip().startswith("#"):
             yield reader.line_num, cells

@@ -48,6 +48,7 @@ def read_packet(top: Section, mistakes: Mistakes) -> PacketParams:
         timeout=section.whole("timeout", usual.timeout, most=MOST_TIMEOUT),
         retries=section.whole("retries", usual.retries, least=0, most=MOST_RETRIES),
         recovery=section.choice("recovery", RECOVERIES, usual.recovery),
+        target_delay_ps=section.time_ps("target_delay", usual.target_delay_ps),
         window_packets=section.whole("window", usual.window_packets, most=usual.window_packets),
         answers_with_data=section.flag("acks_with_data", default=usual.answers_with_data),
         jitter_ps=section.time_ps("jitter", 0),

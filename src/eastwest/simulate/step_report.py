@@ -9,8 +9,8 @@ included.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -19,6 +19,18 @@ from eastwest.simulate.network import Ints
 from eastwest.simulate.routes import ranges
 from eastwest.simulate.step_rows import TRAFFICS, Part, StepRows
 from eastwest.units import PS_PER_S
+
+MOST_CELLS = 16  # of the timeline, spread over all
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """What a cell does, seconds from the step's begin: `compute`, a class of traffic that shows, `bubble`."""
+
+    cell: int
+    part: str
+    begin_s: float
+    end_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +42,7 @@ class StepReport:
     bubble_s: float
     exposed_s: Mapping[str, float]
     facts: Mapping[str, str | int]
+    timeline: tuple[Stretch, ...] = ()
 
     @property
     def idle_ratio(self) -> float:
@@ -45,6 +58,7 @@ class StepReport:
             "bubble_s": self.bubble_s,
             "exposed_s": dict(self.exposed_s),
             "idle_ratio": self.idle_ratio,
+            "timeline": [asdict(stretch) for stretch in self.timeline],
         }
 
 
@@ -68,7 +82,21 @@ def step_report(rows: StepRows, messages: Messages, start_ps: Ints, end_ps: Ints
     bubble = step * rows.n_cells - computed - sum(exposed.values())
     unit = rows.n_cells * PS_PER_S
     mean = {name: total / unit for name, total in exposed.items()}
-    return StepReport(step / PS_PER_S, computed / unit, bubble / unit, mean, rows.facts)
+    chosen = np.linspace(0, rows.n_cells - 1, min(rows.n_cells, MOST_CELLS)).astype(np.int64)
+    seen = np.flatnonzero(np.isin(cell, chosen))
+    columns = (cell, before, begin, end[compute], shown, part)
+    timeline = tuple(_stretches(opening, *(column[seen].tolist() for column in columns)))
+    return StepReport(step / PS_PER_S, computed / unit, bubble / unit, mean, rows.facts, timeline)
+
+
+def _stretches(opening: int, *columns: list[int]) -> Iterator[Stretch]:
+    """For each computation the wait before it, of which the last part shows its traffic, and itself."""
+    for cell, before, begin, end, shown, part in zip(*columns, strict=True):
+        middle = begin - shown
+        pieces = (("bubble", before, middle), (Part(part).name.lower(), middle, begin), ("compute", begin, end))
+        for name, first, last in pieces:
+            if last > first:
+                yield Stretch(cell, name, (first - opening) / PS_PER_S, (last - opening) / PS_PER_S)
 
 
 def _opening_ps(rows: StepRows, messages: Messages, start_ps: Ints) -> int:

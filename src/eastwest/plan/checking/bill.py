@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -15,7 +16,6 @@ from eastwest.plan.checking.bill_cables import (
     add_cables,
     add_links_said,
     add_rooms,
-    blurred_kind,
     cable_kind,
     links_said,
 )
@@ -83,38 +83,54 @@ ADDED = frozenset(
 _OF_ONE_SWITCH = ("_down", "_up", "_ports", "_per_server", "_per_rail", "_per_pair", "_per_gpu")
 
 
+@dataclass(slots=True)
+class _Lines:
+    """The lines of a bill by what they are: cables, modules, labels, and everything else that is counted."""
+
+    cables: list[CableLine] = field(default_factory=list)
+    modules: list[PartLine] = field(default_factory=list)
+    labels: list[PartLine] = field(default_factory=list)
+    devices: list[PartLine] = field(default_factory=list)
+
+    def sort(self, part: PartLine, names: Iterable[str], text: str) -> None:
+        """One more line, by the names of its numbers; `text` is the line without the numbers that say nothing."""
+        kind = cable_kind(text) if _CABLE in names else None
+        if kind is not None:
+            self.cables.append(CableLine(kind, part.quantity or 0, part.evidence))
+        elif "module_ends" in names:
+            self.modules.append(part)
+        else:
+            self.devices.append(part)
+
+
 def read_bill(parts: Iterable[PartLine], reading: Reading) -> None:
     """Numbers of all lines of a bill into `reading`, pieces of one kind added up; spares are left out."""
     sums: dict[str, tuple[int, Any]] = {}
-    cables: list[CableLine] = []
-    labels: list[PartLine] = []
-    modules: list[PartLine] = []
+    lines = _Lines()
     for part in parts:
         reading.parts.append(part)
         if part.is_spare or part.quantity is None or part.is_end:
             continue
         if _is_ignored(part.text):
-            labels += [part] if any(links_said(part)) else []
+            lines.labels += [part] if any(links_said(part)) else []
             continue
-        found = _of_text(blur(part.text))
-        reading.unused += [Unused(text, part.evidence) for text in part.others]
+        text = blur(part.text)
+        found = _of_text(text)
+        reading.unused += [Unused(other, part.evidence) for other in part.others]
         if not found:
             reading.unused.append(Unused(str(part.quantity), part.evidence))
-        modules += [part for name, *_ in found if name == "module_ends"]
+        lines.sort(part, [name for name, *_ in found], text)
         for name, value, is_of_each in found:
-            kind = blurred_kind(part) if name == _CABLE else None
-            if kind is not None:
-                cables.append(CableLine(kind, part.quantity, part.evidence))
-            elif name in ADDED:
+            if name in ADDED:
                 total, evidence = sums.get(name, (0, part.evidence))
                 sums[name] = (total + value * part.quantity, evidence)
-            else:
+            elif name != _CABLE:
                 reading.add(name, value * part.quantity if is_of_each else value, part.evidence)
     for name, (total, evidence) in sums.items():
         reading.add(name, total, evidence)
-    add_cables(cables, reading)
-    add_links_said(labels, modules, cables, reading)
-    add_rooms(reading.parts, reading)
+    add_cables(lines.cables, reading)
+    add_links_said(lines.labels, lines.modules, lines.cables, reading)
+    add_rooms(lines.devices, reading)
     add_absent_spines(reading)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from eastwest.finding import Evidence
-from eastwest.plan.checking.alike import KEPT_TEXTS, blur
+from eastwest.plan.checking.alike import KEPT_TEXTS
 from eastwest.plan.checking.optics_line import part_model
 from eastwest.plan.checking.phrases import kind_of_cable
 from eastwest.plan.checking.sheet import PartLine, Reading
@@ -84,6 +84,12 @@ def cable_kind(text: str) -> CableKind | None:
     if sheet is not None and sheet.rate_bps:
         rates, legs = [sheet.rate_bps], sheet.ends or legs
     return CableKind(name, max(rates, default=None), legs, is_fibre or not is_cable)
+
+
+@lru_cache(maxsize=KEPT_TEXTS)
+def is_splitter(text: str) -> bool:
+    """Whether a line is of a cable that ends in several."""
+    return _legs(text) > 1
 
 
 def _bps(number: str, prefix: str) -> int:
@@ -180,7 +186,7 @@ def _connector_bps(text: str) -> int:
 def add_rooms(parts: Sequence[PartLine], reading: Reading) -> None:
     """Rooms that a bill names: some of its cables may then lie between them."""
     rooms: dict[str, Evidence] = {}
-    for part in (part for part in parts if blurred_kind(part) is None):
+    for part in parts:
         for name in _NAMED_ROOM.findall(part.text):
             rooms.setdefault(name.lower(), part.evidence)
     if len(rooms) > 1:
@@ -211,8 +217,3 @@ def _nic_links(reading: Reading) -> int:
     values = {name: int(fact.value) for name, fact in reading.facts.items() if isinstance(fact.value, int)}
     nics = values.get("nics") or values.get("servers", 0) * values.get("nics_per_server", 0)
     return nics * values.get("ports_of_nic", 1)
-
-
-def blurred_kind(part: PartLine) -> CableKind | None:
-    """The kind of cable of a line, read once for lines that are alike."""
-    return cable_kind(blur(part.text))

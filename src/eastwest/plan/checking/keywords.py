@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from eastwest.plan.checking.phrases import PLURALS, kind_of_cable
 from eastwest.plan.checking.tokens import TIERS, noun_of
 from eastwest.plan.designs.terms import plain
 
+KEPT_KEYS = 1024  # different keys whose names are kept: a long table asks for those of its columns on every line
 _FILLERS = frozenset(
     [
         "n",
@@ -64,6 +66,7 @@ _SPECIAL = {
 }
 
 
+@lru_cache(maxsize=KEPT_KEYS)
 def key_name(key: str) -> str:
     """The name of the number that a key stands for; "" when it is not known.
 

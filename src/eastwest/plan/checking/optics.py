@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from eastwest.finding import Finding
+from eastwest.plan.checking.alike import KEPT_TEXTS
 from eastwest.plan.checking.optics_counts import count_modules
 from eastwest.plan.checking.optics_line import PAM4_100G_BPS, OpticsLine, read_optics
 from eastwest.plan.checking.sheet import PartLine, Sheet
@@ -19,6 +20,7 @@ from eastwest.units import GIGA, format_length, format_port_rate
 
 OF_AN_END = frozenset(("EW-CHK-050", "EW-CHK-054", "EW-CHK-056"))  # rules that each end of a link may break itself
 XDR_LANE_BPS = 200 * GIGA
+LONGEST_KIND = 24  # characters of a word for a kind of part: `optical transceiver`
 SHOWN_CHARS = 120  # of a line's text in a sentence
 
 
@@ -58,7 +60,7 @@ def longer_than(length_m: float) -> list[str]:
     """What reaches a length: the shortest that does first, two at most; for more than the last, that nothing does.
 
     >>> longer_than(70), longer_than(12_000), longer_than(500_000)
-    (['AOC (100 m)', 'DR4 MMS4X00-NS (100 m)', 'DR4 MMS4X00-NM (500 m)'], ['ZR (120 km)'], ['a coherent line system'])
+    (['AOC (100 m)', 'DR4 MMS4X00-NS (100 m)', 'DR4 MMS4X00-NM (500 m)'], ['ZR (80 km)'], ['a coherent line system'])
     """
     fits = [(reach, name) for name, reach in _reaches() if reach >= length_m]
     near = sorted({reach for reach, _ in fits})[:2]
@@ -170,4 +172,13 @@ def _totals(parts: list[PartLine]) -> Iterator[dict[str, Any]]:
 def _name_of(text: str) -> str:
     """The cell that names a part: the first that is more than a word for its kind, such as `cable`."""
     cells = [cell.strip() for cell in text.split(";")]
-    return next((cell for cell in cells if not all(noun_of(word) for word in plain(cell).lower().split())), cells[0])
+    return next((cell for cell in cells if not _is_a_kind(cell)), cells[0])
+
+
+def _is_a_kind(cell: str) -> bool:
+    return len(cell) <= LONGEST_KIND and not any(c.isdigit() for c in cell) and _is_of_nouns(cell)
+
+
+@lru_cache(maxsize=KEPT_TEXTS)
+def _is_of_nouns(cell: str) -> bool:
+    return all(noun_of(word) for word in plain(cell).lower().split())

@@ -12,6 +12,7 @@ from eastwest.errors import InputError
 from eastwest.finding import Evidence, Finding
 from eastwest.plan.checking.alike import outline
 from eastwest.plan.checking.bill import read_bill, server_of_model, switches_of_models
+from eastwest.plan.checking.cable_ends import ends_in_words
 from eastwest.plan.checking.keys import read_key
 from eastwest.plan.checking.optics_line import read_optics
 from eastwest.plan.checking.phrases import Context
@@ -205,4 +206,5 @@ def _parts_of_line(line: str, evidence: Evidence) -> Iterator[PartLine]:
 
 def _part(text: str, label: str, evidence: Evidence) -> PartLine:
     quantity = re.match(r"\s*(\d{1,7})\s*(?:[x×]|pcs|pieces|ea)\b\s*(?!\d+\s*[GT]\b)", text, re.I)
-    return PartLine(label, text, int(quantity[1]) if quantity else None, length_in_m(text), evidence)
+    count = int(quantity[1]) if quantity else None
+    return PartLine(label, text, count, length_in_m(text), evidence, ends=ends_in_words(text))

@@ -52,6 +52,7 @@ class PartLine:
     evidence: Evidence
     is_spare: bool = False
     is_end: bool = False  # one end of a link that its line describes with both
+    ends: tuple[tuple[str, str], ...] = ()  # device and port at each end of a cable
     others: tuple[str, ...] = ()  # quantities of further columns that differ from the first
 
 

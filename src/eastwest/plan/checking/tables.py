@@ -11,6 +11,7 @@ from itertools import islice
 
 from eastwest.errors import InputError
 from eastwest.finding import Evidence, Finding
+from eastwest.plan.checking.cable_ends import EndColumns, end_columns, ends_of
 from eastwest.plan.checking.keywords import key_name
 from eastwest.plan.checking.sheet import MOST_DIGITS, PartLine, length_in_m
 from eastwest.plan.designs.terms import PIECE, plain
@@ -32,7 +33,7 @@ _QUANTITY = re.compile(
     re.I,
 )
 _SECOND = re.compile(r"(?:qty|quantity|count|pieces|pcs|ordered|needed|menge|anzahl|数量).*", re.I)
-_LENGTH = re.compile(r"length.*|len|metres|meters|distance.*|长度", re.I)
+_LENGTH = re.compile(r"length.*|len|metres|meters|distance.*|länge.*|长度.*", re.I)
 _ENDS = re.compile(r"a_device|from|end_?a|b_device|to|end_?b|line|port|where|location|rate|speed|unit", re.I)
 _SIDE = re.compile(
     r"(?:(?P<first>a|from|source|src|near|local)|(?P<second>b|to|destination|dst|dest|far|remote))_(?P<of>\w+)"
@@ -81,6 +82,11 @@ class TableShape:
         }
         return sides if has_optics == {1, 2} else (0,) * len(self.header)
 
+    @cached_property
+    def ends(self) -> tuple[EndColumns, ...]:
+        """The columns of device and port at each end of a cable."""
+        return end_columns(self.header)
+
     def column(self, pattern: re.Pattern[str]) -> int | None:
         """The first column whose name matches."""
         return next((i for i, name in enumerate(self.header) if pattern.fullmatch(name)), None)
@@ -112,6 +118,8 @@ def _header(number: int, line: str) -> TableShape | None:
         if len(named) <= 1 or any(re.search(r"\d", name) for name in named):
             continue
         shape = TableShape(number + 1, delimiter, cells)
+        if shape.ends:
+            return shape
         others = (_QUANTITY, _LENGTH, _ENDS)
         is_named = shape.column(_PART) is not None and any(shape.column(pattern) is not None for pattern in others)
         if is_named or shape.column(_QUANTITY) is not None or any(shape.sides):
@@ -203,7 +211,8 @@ def _part(cells: list[str], shape: TableShape, evidence: Evidence, side: int) ->
     text = "; ".join(words)
     length_m = length_in_m(text) if length_m is None else length_m
     name, is_spare = label or f"line {evidence.line}", bool(_SPARE.search(text))
-    return PartLine(name, text, quantity, length_m, evidence, is_spare, others=tuple(filter(None, others)))
+    ends = ends_of(cells, shape.ends) if side < 2 and shape.ends and quantity in (None, 1) else ()
+    return PartLine(name, text, quantity, length_m, evidence, is_spare, ends=ends, others=tuple(filter(None, others)))
 
 
 def _metres(cell: str) -> float | None:

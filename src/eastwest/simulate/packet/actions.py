@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from eastwest.simulate.packet import ecn
 from eastwest.simulate.packet.buffer import admit, release
-from eastwest.simulate.packet.cc import dcqcn
+from eastwest.simulate.packet.cc import hooks
 from eastwest.simulate.packet.flows import ACTIVE, DONE, end_flow
 from eastwest.simulate.packet.kernel import NONE, kernel
 from eastwest.simulate.packet.lb import Balance, adaptive, flowlet, spray
@@ -14,7 +14,6 @@ from eastwest.simulate.packet.pool import CNP, DATA, NAK, PAUSE, give_back
 from eastwest.simulate.packet.queues import N_LANES, RDMA, dequeue, enqueue, next_lane
 from eastwest.simulate.packet.receiver import answer, notice
 from eastwest.simulate.packet.sender import (
-    DCQCN,
     ask_again,
     leave_ring,
     make_packet,
@@ -22,6 +21,7 @@ from eastwest.simulate.packet.sender import (
     next_flow,
     offer_flow,
     pace,
+    time_out,
 )
 from eastwest.simulate.packet.watchdog import DROP
 from eastwest.simulate.packet.world import World
@@ -178,7 +178,7 @@ def receive(world: World, packet: int) -> None:
     packets, flows, clock = world.packets, world.flows, world.clock
     record = packets[packet]
     flow = record["flow"]
-    if record["ce"] and world.controls[flow]["kind"] == DCQCN:
+    if record["ce"] and hooks.wants_notice(world.controls, flow):
         made = notice(flows, packets, world.params, clock, packet)
         if made != NONE:
             send_own(world, made)
@@ -213,19 +213,33 @@ def hear_answer(world: World, packet: int) -> None:
     flows, packets, clock, links = world.flows, world.packets, world.clock, world.links
     record = packets[packet]
     flow, kind, seq, echo = record["flow"], record["kind"], record["seq"], record["echo"]
+    now = clock[0]["now_ps"]
+    rtt_ps = now - record["stamp_ps"]
     give_back(packets, clock, packet)
     row = flows[flow]
     if kind == CNP:
-        dcqcn.on_notice(world.controls, world.params, flow, clock[0]["now_ps"])
+        hooks.on_notice(world.controls, world.params, flow, now)
         return
-    if seq > row["una"]:
+    n_acked = max(0, seq - row["una"])
+    if n_acked > 0:
         row["una"] = seq
-        row["progress_ps"] = clock[0]["now_ps"]
+        row["progress_ps"] = now
         row["n_retries"] = 0
         row["next_seq"] = max(row["next_seq"], seq)
+    hooks.on_answer(flows, world.controls, world.params, flow, now, rtt_ps, n_acked)
     if kind == NAK:
         ask_again(flows, flow, seq, echo)
+        hooks.on_loss(flows, world.controls, world.params, flow, now)
     offer_flow(flows, links, world.heap, clock, world.routes, flow)
+
+
+@kernel
+def expire(world: World, flow: int) -> None:
+    """The timer of a flow; a control hears of it when it was a loss."""
+    before = world.flows[flow]["n_retries"]
+    time_out(world.flows, world.links, world.params, world.heap, world.clock, world.routes, flow)
+    if world.flows[flow]["n_retries"] > before:
+        hooks.on_loss(world.flows, world.controls, world.params, flow, world.clock[0]["now_ps"])
 
 
 @kernel
@@ -238,6 +252,5 @@ def start_flow(world: World, flow: int) -> None:
     if row["n_packets"] == 0 or world.routes[row["route"]] == NONE:
         end_flow(world.flows, world.heap, clock, world.child_offsets, world.children, flow, DONE)
         return
-    if world.controls[flow]["kind"] == DCQCN:
-        dcqcn.begin(world.controls, flow, now)
+    hooks.begin(world.flows, world.controls, world.params, flow, now)
     offer_flow(world.flows, world.links, world.heap, clock, world.routes, flow)

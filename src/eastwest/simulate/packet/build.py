@@ -25,9 +25,9 @@ from eastwest.simulate.packet.events import (
 from eastwest.simulate.packet.flows import FLOW, GO_BACK_N, SELECTIVE, UNORDERED, WAITING
 from eastwest.simulate.packet.kernel import NONE, Records, table
 from eastwest.simulate.packet.lb import BALANCES, Balance
-from eastwest.simulate.packet.link import LINK
+from eastwest.simulate.packet.link import BITS_PER_BYTE, LINK, PS_PER_S
 from eastwest.simulate.packet.memory import memory_of, queues_of, set_devices
-from eastwest.simulate.packet.params import PacketParams, response_ps, table_of
+from eastwest.simulate.packet.params import ANSWER_BYTES, PacketParams, response_ps, table_of
 from eastwest.simulate.packet.pool import PACKET
 from eastwest.simulate.packet.queues import N_LANES, RDMA, TCP
 from eastwest.simulate.packet.ways import Routes, routes_of
@@ -193,8 +193,27 @@ def _flows(prepared: Prepared, params: PacketParams, routes: Routes) -> tuple[Re
     line = np.where(nic >= 0, prepared.network.links["rate_bps"][np.maximum(nic, 0)], 1)
     controls["line_bps"] = np.minimum(line, wanted.cap_bps)
     controls["rate_bps"] = controls["target_bps"] = controls["line_bps"]
+    controls["base_rtt_ps"] = base_rtt_ps(prepared, routes, rows)
     controls["kind"] = CONTROL_OF.get(scenario.transport, Control.FIXED)
     return rows, controls
+
+
+def base_rtt_ps(prepared: Prepared, routes: Routes, flows: Records) -> Ints:
+    """(n_flows,) round trip of a full packet and its answer through an empty network, stored and forwarded."""
+    links, is_link = prepared.network.links, routes.links != NONE
+    delay = _sums(is_link, links["delay_ps"][routes.links])
+    line = _sums(is_link, BITS_PER_BYTE * PS_PER_S / np.maximum(links["rate_bps"], 1)[routes.links])
+    ends = np.flatnonzero(~is_link)
+    total = np.zeros(len(flows))
+    for begin, size in ((flows["route"], flows["full_size"]), (flows["back_route"], ANSWER_BYTES)):
+        end = ends[np.searchsorted(ends, begin)]
+        total += delay[end] - delay[begin] + size * (line[end] - line[begin])
+    return total.astype(np.int64)
+
+
+def _sums(is_link: NDArray[np.bool_], each: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(n + 1,) sums up to each row of the routes."""
+    return np.concatenate([[0.0], np.cumsum(np.where(is_link, each, 0.0))])
 
 
 def payload_of(prepared: Prepared) -> Ints:

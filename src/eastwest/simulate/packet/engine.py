@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eastwest.simulate.packet.actions import arrive, serve, start_flow
+from eastwest.simulate.packet.actions import arrive, expire, serve, start_flow
 from eastwest.simulate.packet.events import (
     ARRIVE,
     FREE,
@@ -22,7 +22,7 @@ from eastwest.simulate.packet.events import (
 )
 from eastwest.simulate.packet.kernel import entry_kernel, kernel
 from eastwest.simulate.packet.pfc import obey_next, refresh, run_out, storm
-from eastwest.simulate.packet.sender import offer_flow, time_out
+from eastwest.simulate.packet.sender import offer_flow
 from eastwest.simulate.packet.watchdog import watch_all
 from eastwest.simulate.packet.world import World
 
@@ -40,7 +40,7 @@ def handle(world: World, kind: int, index: int) -> None:
     elif kind == START:
         start_flow(world, index)
     elif kind == TIMEOUT:
-        time_out(world.flows, links, world.params, heap, clock, world.routes, index)
+        expire(world, index)
     elif kind == UNPAUSE:
         run_out(links, queues, heap, clock, index)
     elif kind == OBEY:

@@ -93,6 +93,7 @@ class PacketParams:
     window_packets: int = 1 << 30
     answers_with_data: bool = True  # acknowledgements in the class of the data
     flowlet_gap_ps: int = 50 * PS_PER_US
+    target_delay_ps: int = 10 * PS_PER_US  # of queues, for delay-based control
     jitter_ps: int = 0  # between packets of a sender; without it drop-tail queues may favour one sender for ever
     devices: tuple[DeviceWish, ...] = ()
     storms: tuple[StormWish, ...] = ()
@@ -144,6 +145,8 @@ def table_of(params: PacketParams, payload_bytes: int, overhead_bytes: int, rate
     row["raise_bytes"], row["recovery_stages"] = 10 * MEGA, 5
     row["additive_bps"], row["hyper_bps"] = round(40 * MEGA * scale), round(200 * MEGA * scale)
     row["least_bps"] = round(rate_bps / 1000)
+    row["target_delay_ps"], row["beta"], row["most_cut"] = params.target_delay_ps, 0.8, 0.5  # Swift, as in csg-htsim
+    row["additive_window"] = 1.0
     row["payload_bytes"], row["overhead_bytes"] = payload_bytes, overhead_bytes
     row["answer_bytes"] = ANSWER_BYTES
     row["answer_lane"] = 1 if params.answers_with_data else 0

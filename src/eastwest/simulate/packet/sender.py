@@ -6,14 +6,12 @@ answer or its own timer brings it back. One timer for each flow watches for lost
 
 from __future__ import annotations
 
-from eastwest.simulate.packet.cc import Control, dcqcn
+from eastwest.simulate.packet.cc import hooks
 from eastwest.simulate.packet.events import TIMEOUT, WAKE, draw, push
 from eastwest.simulate.packet.flows import ACTIVE, FAILED, GO_BACK_N
 from eastwest.simulate.packet.kernel import NONE, Bytes, Int32s, Records, kernel
 from eastwest.simulate.packet.link import serial_ps, wake_transmitter
 from eastwest.simulate.packet.pool import DATA, take_packet
-
-DCQCN, DELAY = int(Control.DCQCN), int(Control.DELAY)
 
 
 @kernel
@@ -146,8 +144,7 @@ def pace(
 ) -> None:
     """After a packet: when the next one may follow. The flow stays in the ring (as its last) when that is at once."""
     row, now = flows[flow], clock[0]["now_ps"]
-    if controls[flow]["kind"] == DCQCN:
-        dcqcn.on_send(controls, params, flow, now, size)
+    hooks.on_send(controls, params, flow, now, size)
     row["next_ps"] = max(row["next_ps"] + serial_ps(size, controls[flow]["rate_bps"]), now)
     if params[0]["jitter_ps"] > 0:
         row["next_ps"] += int(draw(clock[0]["jitter_key"] ^ now, flow, row["next_seq"]) * params[0]["jitter_ps"])

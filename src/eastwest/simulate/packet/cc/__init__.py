@@ -1,7 +1,8 @@
 """Congestion control of a flow: one file each, chosen by an integer.
 
-`CONTROLS` is the explicit list; a control gives `begin`, `on_send`, `on_notice` (a congestion notification packet) and
-`on_answer` (an acknowledgement with its round trip) over a row of CONTROL and the run's PARAMS.
+A control is a member of `Control`, a file with hooks over its row of CONTROL and the run's PARAMS, and a branch for
+each hook in `hooks`: `begin`, `on_send`, `on_notice` (a congestion notification packet), `on_answer` (an
+acknowledgement with its round trip), `on_loss`.
 """
 
 from __future__ import annotations

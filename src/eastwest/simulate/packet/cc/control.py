@@ -17,8 +17,8 @@ CONTROL = np.dtype(
         ("time_stage", np.int32),
         ("byte_stage", np.int32),
         ("n_cuts", np.int64),
-        ("window_bytes", np.float64),  # of a window-based control
-        ("base_rtt_ps", np.int64),
+        ("window_packets", np.float64),  # of a window-based control; below one it is a pace
+        ("base_rtt_ps", np.int64),  # of the empty path
         ("kind", np.int8),
         ("is_cut", np.int8),  # had its first decrease: before it, nothing decays and nothing rises
     ],
@@ -38,7 +38,7 @@ PARAMS = np.dtype(
         ("notice_period_ps", np.int64),  # between two notices of one flow
         ("target_delay_ps", np.int64),  # of a delay-based control, above the base
         ("beta", np.float64),
-        ("additive_window", np.float64),  # packets
+        ("additive_window", np.float64),  # packets a round trip
         ("most_cut", np.float64),
         ("payload_bytes", np.int64),
         ("overhead_bytes", np.int64),
