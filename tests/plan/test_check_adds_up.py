@@ -114,6 +114,8 @@ def test_numbers_that_do_not_agree_fail(text, code):
         "4 leaves, 2 spines; each leaf connects to each spine with 8 links; 16 downlinks a leaf; spine: 32 ports",
         "32 leaf switches, each with 32 downlink ports and 32 uplink ports; sixteen 64-port spine switches",
         "16 台 leaf，32 下行 32 上行；spine 8 台 64 口；服务器 64 台 8 卡",
+        "16 台 leaf（32下32上）；spine 8 台 64 口；服务器 64 台 8 卡",
+        "16 leaves with 32 ports down; each leaf has 4 uplinks to each spine; 8 spines of 64 ports; 512 GPUs",
         "| Tier | Count | Ports | Uplinks |\n|---|---|---|---|\n| Leaf | 16 | 64 | 32 |\n| Spine | 8 | 64 | 0 |\n",
     ],
 )

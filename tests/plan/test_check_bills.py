@@ -284,3 +284,12 @@ def test_no_repair_is_what_stands_there_already():
     bill = "item,qty\n8x 400G server,256\nleaf 128x400G,8\nspine 64x400G,8\nleaf-spine AOC 400G,512\n"
     for design in check_text(bill, "b").designs:
         assert all((repair.leaves, repair.spines) != (8, 8) for repair in design.repairs)
+
+
+def test_an_optic_for_the_adapter_side_is_no_nic():
+    bill = (
+        "item,qty,length_m\nDGX H100,64,\nleaf QM9700,16,\nspine QM9700,8,\nMPO-12 fibre OM4 SR4,1024,30\n"
+        "2xSR4 twin port,768,\nSR4 400G single-port adapter,512,\n"
+    )
+    assert "nics" not in facts(bill)
+    assert check_text(bill, "b").verdict == "pass"

@@ -93,6 +93,27 @@ def test_units_in_three_tiers_have_spines_for_each_rail():
     assert row.status == "match"
 
 
+def test_spines_of_a_rail_may_reach_the_cores_in_turns():
+    """Seven units of 20 servers on 40 ports: 7 leaves x 20 uplinks a rail, 10 spines a rail (14 down, 14 up)."""
+    inputs = "scalable_units: 7, nodes_per_su: 20, nodes: 140, nic_gbps: 200, switch: 40x200G, rail_optimised: true"
+    row = only(table(inputs, "leaf: 56, spine: 80, core: 28"))
+    assert [(count.predicted, count.match) for count in row.counts] == [(56, True), (80, True), (28, True)]
+    assert only(table(inputs, "spine: 70")).status == "mismatch"
+
+
+def test_what_three_tiers_cannot_hold_proves_nothing():
+    """Three tiers of 64 ports end at 65,536: no count of a larger design was ever right."""
+    inputs = "gpus: 131072, nic_gbps: 400, switch: 64x400G, tiers: 3, oversubscription: '1:1'"
+    row = only(table(inputs, "leaf: 4096, core: 2048"))
+    assert row.status == "skipped"
+    assert only(table(inputs.replace("131072", "65536"), "leaf: 2048, spine: 2048, core: 1024")).status == "match"
+
+
+@pytest.mark.parametrize(("gpus", "status"), [(32, "match"), (64, "match"), (128, "mismatch")])
+def test_one_switch_may_be_meant_where_it_has_a_port_for_every_nic(gpus, status):
+    assert only(table(f"gpus: {gpus}, nic_gbps: 400, switch: 64x400G", "total_switches: 1")).status == status
+
+
 def test_planes_and_cables_of_split_nics():
     """Two planes of 400G on 64x800G: 16 leaves and 8 spines for 512 NICs; a cable is one NIC, 800G."""
     inputs = (

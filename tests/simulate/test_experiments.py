@@ -82,6 +82,19 @@ def test_a_loss_that_is_as_bad_as_less_bandwidth(rtt_us: float, worse: float, ra
     assert go_back_n_ratio(ratio, window) == pytest.approx(1 - worse, abs=0.01)
 
 
+def test_tokens_beside_a_burst_get_a_ninth_and_with_a_priority_all_of_their_link() -> None:
+    alone_ps = 41e6 * HEADERS / NIC_BYTES_PER_S * 1e12 + 4e6
+
+    def worst(name: str) -> tuple[float, float]:
+        flows = result_of(name).flows
+        return float(flows.fct_ps[flows.traffic == 1].max()), float(flows.fct_ps[flows.traffic == 0].max())
+
+    shared, isolated = worst("inference-beside-training"), worst("inference-isolated")
+    assert shared[0] == pytest.approx(alone_ps * 400 / (800 / 9), rel=0.01)
+    assert isolated[0] == pytest.approx(alone_ps, rel=1e-4)
+    assert isolated[1] < 1.01 * shared[1]
+
+
 def test_elephants_that_meet_are_named_with_their_link() -> None:
     (finding,) = [row for row in result_of("elephants-meet").findings if row.code == "EW-SIM-100"]
     assert finding.subject == "leaf0 -> spine0"

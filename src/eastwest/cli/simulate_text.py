@@ -33,7 +33,7 @@ WORDS: dict[str, dict[str, str]] = {
         "peak": ", {peak} at most",
         "busy": ", busy {busy} of the time",
         "worst": "most loaded link: {link} with {bytes}, {time}",
-        "traffic": "{name}: {n} flows, {bytes}, {time}",
+        "traffic": "{name}: {n} flows, {bytes}, {time}; each: median {p50}, 99 % {p99}, most {p100}",
         "engine": "engine: {hops} packet-hops, {events} events",
         "hint": "hint: ",
         "odds": "{flows} flows on {uplinks} uplinks: no collision {none}, expected worst link {worst} flows",
@@ -54,7 +54,7 @@ WORDS: dict[str, dict[str, str]] = {
         "peak": "，峰值 {peak}",
         "busy": "，忙时占 {busy}",
         "worst": "负载最重的链路：{link}，{bytes}，{time}",
-        "traffic": "{name}：{n} 条流，{bytes}，{time}",
+        "traffic": "{name}：{n} 条流，{bytes}，{time}；单条：中位 {p50}，99 % {p99}，最长 {p100}",
         "engine": "引擎：{hops} 包跳，{events} 个事件",
         "hint": "提示：",
         "odds": "{flows} 条流散列到 {uplinks} 条上行：无冲突概率 {none}，最重链路期望 {worst} 条流",
@@ -94,8 +94,9 @@ def _traffics(result: SimResult, summary: dict[str, Any], words: dict[str, str])
         return
     for name, part in summary["traffics"].items():
         time = _time(part["time_s"]) if "time_s" in part else "-"
+        each = {f"p{p}": _time(part[f"fct_p{p}_s"]) if f"fct_p{p}_s" in part else "-" for p in (50, 99, 100)}
         yield "  " + words["traffic"].format(
-            name=name, n=f"{part['n_flows']:,}", bytes=format_size(part["bytes"]), time=time
+            name=name, n=f"{part['n_flows']:,}", bytes=format_size(part["bytes"]), time=time, **each
         )
 
 

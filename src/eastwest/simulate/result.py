@@ -78,7 +78,8 @@ class LinkRows:
 class QueueRows:
     """(n,) columns of the queues of transmitters, one for each class of each link in order, and of the ingress groups
     beside them: what only an engine with packets knows. `pfc_rx`, `pfc_tx` are frames that the device of the queue got
-    and sent for it.
+    and sent for it. `dropped` is the sum of `drop_causes`: overflow of memory, the line (down, bit error, MTU), the PFC
+    watchdog, the lifetime at the head of a queue.
     """
 
     link: Ints
@@ -91,6 +92,7 @@ class QueueRows:
     paused_ps: Ints
     dropped: Ints
     peak_bytes: Ints
+    drop_causes: Mapping[str, Ints]
 
     def __len__(self) -> int:
         return len(self.link)
@@ -235,6 +237,7 @@ class SimResult:
                 "pfc_tx_frames": int(queues.pfc_tx[row]),
                 "paused_s": int(queues.paused_ps[row]) / PS_PER_S,
                 "drops": int(queues.dropped[row]),
+                "drops_by_cause": {cause: int(n[row]) for cause, n in queues.drop_causes.items() if n[row]},
                 "peak_queue_bytes": int(queues.peak_bytes[row]),
             }
             for row in rows
@@ -256,7 +259,15 @@ class SimResult:
             "peak_load_ratio": float(peak[link]) / rate if peak is not None and rate else None,
             "busy_s": int(busy[link]) / PS_PER_S if busy is not None else None,
         }
-        unknown = ("ecn_marked_packets", "pfc_rx_frames", "pfc_tx_frames", "paused_s", "drops", "peak_queue_bytes")
+        unknown = (
+            "ecn_marked_packets",
+            "pfc_rx_frames",
+            "pfc_tx_frames",
+            "paused_s",
+            "drops",
+            "drops_by_cause",
+            "peak_queue_bytes",
+        )
         return found | dict.fromkeys(unknown)
 
 

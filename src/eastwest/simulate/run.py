@@ -76,12 +76,9 @@ def _flow(prepared: Prepared, progress: Progress | None) -> tuple[Prepared, SimR
     if outcome.path is not None:
         prepared = replace(prepared, flows=replace(prepared.flows, path=outcome.path))
     flows = _flow_rows(prepared, outcome.start_ps, outcome.end_ps, outcome.sent_bytes)
-    events, top = prepared.events, prepared.links.rate_bps.copy()
-    rates = events.kind == EventKind.LINK_RATE
-    np.maximum.at(top, events.subject[rates], events.value[rates])
     links = LinkRows(
         outcome.link_bytes,
-        top,
+        _top_rates(prepared),
         outcome.link_busy_ps,
         outcome.link_peak_bps,
         outcome.series_bytes,
@@ -103,11 +100,19 @@ def _packet(prepared: Prepared, progress: Progress | None) -> SimResult:
     outcome = run_packets(prepared, prepared.scenario.packet, progress)
     flows = _flow_rows(prepared, outcome.start_ps, outcome.end_ps, outcome.sent_bytes)
     flows = replace(flows, sent_again=sent_again(prepared, outcome))
-    links, status = link_rows(outcome.world), _STATUS[outcome.status]
+    links, status = link_rows(outcome.world, _top_rates(prepared)), _STATUS[outcome.status]
     result = _result(prepared, "packet", status, outcome.time_ps, flows, links, outcome.sent_bytes)
     facts = replace(result.facts, packet_hops=outcome.n_hops, events=outcome.n_events)
     findings = tuple(packet_findings(prepared, outcome))
     return replace(result, facts=facts, queues=queue_rows(outcome.world), findings=findings)
+
+
+def _top_rates(prepared: Prepared) -> Ints:
+    """(n_links,) the highest rate that each link has in the run."""
+    events, top = prepared.events, prepared.links.rate_bps.copy()
+    rates = events.kind == EventKind.LINK_RATE
+    np.maximum.at(top, events.subject[rates], events.value[rates])
+    return top
 
 
 def _analytic(prepared: Prepared) -> SimResult:

@@ -17,6 +17,7 @@ from eastwest.units import PS_PER_S
 MOST_ALPHA = 128.0  # dynamic_th 7 of SAI
 MOST_TIMEOUT = 31  # five bits, InfiniBand specification
 MOST_RETRIES = 7
+MOST_HEAD_OF_QUEUE = 20  # no lifetime (InfiniBand specification 14.2.5.6)
 LONG_PS = 1_000_000_000_000  # a storm without an end: a second
 RECOVERIES = ("go_back_n", "selective_repeat")
 
@@ -48,6 +49,8 @@ def read_packet(top: Section, mistakes: Mistakes) -> PacketParams:
         timeout=section.whole("timeout", usual.timeout, most=MOST_TIMEOUT),
         retries=section.whole("retries", usual.retries, least=0, most=MOST_RETRIES),
         recovery=section.choice("recovery", RECOVERIES, usual.recovery),
+        credit_bytes=section.size("credits", 0, least=0),
+        head_of_queue=section.whole("head_of_queue", usual.head_of_queue, least=0, most=MOST_HEAD_OF_QUEUE),
         target_delay_ps=section.time_ps("target_delay", usual.target_delay_ps),
         window_packets=section.whole("window", usual.window_packets, most=usual.window_packets),
         answers_with_data=section.flag("acks_with_data", default=usual.answers_with_data),

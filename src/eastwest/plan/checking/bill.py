@@ -38,6 +38,7 @@ _IGNORED = re.compile(
     re.I,
 )
 _MODULE = re.compile(r"\bmodules?\b|\btransceivers?\b|\boptics?\b|光模块", re.I)
+_OPTIC_TYPE = re.compile(r"\b(?:2x)?(?:SR|DR|FR|LR|VR)\d\+?\b", re.I)
 _TRANSCEIVER = re.compile(r"\b(?:2x)?(?:SR|DR|FR|LR|VR)\d\+?\b|\bMM[AS]\d[A-Z]\d\d\b|\bQ?OSFP\b|\bQSFP", re.I)
 _NO_TRANSCEIVER = re.compile(
     r"\b(?:DAC|AOC|ACC|AEC|LACC)s?\b|\bcopper\b|\bcables?\b|\bcabling\b|线缆|电缆|光缆|连接线", re.I
@@ -188,7 +189,8 @@ def _is_transceiver(text: str) -> bool:
     """Whether a line names a transceiver by its type or order number, and no cable, cord or adapter."""
     first = text.partition(";")[0]
     cord = re.search(r"\bfib(?:re|er)\b|\bcords?\b", first, re.I)
-    is_card = any(token.noun == "nic" for token in tokens_of(first))
+    is_typed = bool(_OPTIC_TYPE.search(first))  # then `adapter` is the side that it plugs into
+    is_card = any(t.noun == "nic" and not (is_typed and t.text.startswith("adapter")) for t in tokens_of(first))
     return bool(_TRANSCEIVER.search(text)) and not cord and not is_card and not _NO_TRANSCEIVER.search(text)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from eastwest.plan.checking.ports import Sums
 from eastwest.plan.checking.shape import Shape
 from eastwest.plan.checking.sheet import Fact, Sheet
+from eastwest.plan.designs.design import USUAL_NIC_RATE_BPS
 
 OF_A_DESIGN = frozenset(
     [
@@ -124,7 +125,9 @@ def _missing(sheet: Sheet, shape: Shape, tiers: set[str]) -> Iterator[str]:
     has_leaves = shape.spines != 0 or shape.leaves is not None or shape.down is not None
     if shape.nic_links is not None and "leaf" not in tiers and has_leaves:
         yield from _names(leaves=shape.leaves, leaf_down=shape.down or shape.leaf_ports)
-    if shape.nic_bps is None and shape.leaf_bps and not {"leaf", "spine"} <= tiers and shape.nic_links is not None:
+    is_fast = max(shape.leaf_bps or 0, shape.spine_bps or 0) > USUAL_NIC_RATE_BPS  # each port may be two or more
+    needed = {"leaf"} if shape.spines == 0 else {"leaf", "spine"}
+    if is_fast and shape.nic_bps is None and shape.nic_links is not None and not needed <= tiers:
         yield "nic_bps"
     if shape.cores and "core" not in tiers:
         yield from _names(spine_up=shape.spine_up, core_ports=shape.core_ports)

@@ -153,7 +153,8 @@ class _Number:
         return f"{self.tier or 'switch'}_ports" if self.device not in ("server", "gpu", "nic") else ""
 
     def _switches(self, head: str, per: str, bps: int) -> str:
-        if bps and self.near.before():
+        is_one = self.index and self.tokens[self.index - 1].kind == "each"  # one 128x400G switch
+        if bps and (is_one or self.near.before()):
             return f"{head}_ports"
         if per == "rail":
             return f"{PLURALS[head]}_per_rail" if head in ("leaf", "spine") else ""

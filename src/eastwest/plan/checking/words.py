@@ -133,6 +133,10 @@ _IN_PLAIN_WORDS = _compiled(
         r"(?:links|cables|uplinks)\b",
         _count("links_per_pair"),
     ),
+    (
+        r"(?<![\w.])(\d{1,4})\s*(?:x\s*)?(?:up-?links?|links|cables)\s+(?:to|towards)\s+(?:each|every)\s+spine\b",
+        _count("links_per_pair"),
+    ),
     (r"(?<![\d:.])(\d{1,4}(?:\.\d{1,3})?):(\d{1,4}(?:\.\d{1,3})?)(?![\d:])(?!\s*(?:split|fib|break))", _ratio),
     (r"\bnon-?blocking\b|\bfull bisection\b", _fixed("ratio", 1.0)),
 )

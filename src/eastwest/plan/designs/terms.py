@@ -37,6 +37,7 @@ _CHINESE: tuple[tuple[str, str], ...] = (  # longest first: 网卡 before 卡, �
     ("台|个|张|条|根|块|套|只|颗", f" {PIECE} "),
     ("。", ". "),
 )
+_DOWN_UP = re.compile(r"(\d+)\s*下[、,，/]?\s*(\d+)\s*上(?![行联连])")  # 32下32上
 _TERMS = re.compile("|".join(f"({pattern})" for pattern, _ in _CHINESE))
 _DIGITS = {char: n for n, char in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 _POWERS = {"十": 10, "百": 100, "千": 1000}
@@ -77,6 +78,7 @@ def plain(text: str) -> str:
     """
     if not text.isascii():
         text = _NUMERAL.sub(lambda found: str(_numeral(found[0])), unicodedata.normalize("NFKC", text))
+        text = _DOWN_UP.sub(r"\1 下行 \2 上行", text)
         text = _TERMS.sub(lambda found: _CHINESE[(found.lastindex or 1) - 1][1], text).replace(",", ", ")
         text = text.replace("×", "x").replace("→", " to ").replace("–", "-")
     text = _THOUSANDS.sub(lambda found: re.sub("[,_]", "", found[0]), re.sub(r"(?<=\d), (?=\d{3}\b)", ",  ", text))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from eastwest.simulate.packet import ecn
 from eastwest.simulate.packet.buffer import admit, release
 from eastwest.simulate.packet.cc import hooks
+from eastwest.simulate.packet.credit import give, has_expired, spend
 from eastwest.simulate.packet.flows import ACTIVE, DONE, end_flow
 from eastwest.simulate.packet.kernel import NONE, kernel
 from eastwest.simulate.packet.lb import Balance, adaptive, flowlet, spray
@@ -42,12 +43,47 @@ def arrive(world: World, link: int) -> None:
     record["pos"] += 1
     onward = world.routes[record["pos"]]
     if onward == NONE:
+        leave(world, link * N_LANES + record["lane"], record["size"])
         if record["kind"] == DATA:
             receive(world, packet)
         else:
             hear_answer(world, packet)
         return
     send_on(world, packet, link, onward)
+
+
+@kernel
+def emit(world: World, link: int, lane: int, packet: int) -> None:
+    """A packet of a class leaves by a transmitter that is free."""
+    links, queues, packets, heap, clock = world.links, world.queues, world.packets, world.heap, world.clock
+    index, size = link * N_LANES + lane, packets[packet]["size"]
+    queue = queues[index]
+    queue["tx_bytes"] += size
+    queue["tx_packets"] += 1
+    if put_on_wire(links, packets, heap, clock, link, packet) and queue["is_credited"]:
+        spend(links, queues, packets, world.params, heap, clock, index, size)
+
+
+@kernel
+def leave(world: World, group: int, size: int) -> None:
+    """A packet is out of the buffer at the end of its link."""
+    if world.queues[group]["is_credited"]:
+        give(world.links, world.queues, world.packets, world.heap, world.clock, group, size)
+
+
+@kernel
+def discard(world: World, index: int) -> None:
+    """What stands at the head of a blocked lane for too long is given up."""
+    links, queues, packets = world.links, world.queues, world.packets
+    if not has_expired(links, queues, world.params, world.heap, world.clock, index):
+        return
+    packet = dequeue(links, queues, packets, index // N_LANES, index % N_LANES)
+    group, size = packets[packet]["ingress"], packets[packet]["size"]
+    queues[index]["discarded"] += 1
+    give_back(packets, world.clock, packet)
+    if group != NONE:
+        release(world.nodes, world.ingress, group, size)
+        leave(world, group, size)
 
 
 @kernel
@@ -59,9 +95,8 @@ def send_on(world: World, packet: int, link: int, onward: int) -> None:
     queue = onward * N_LANES + lane
     idle = port["free_ps"] <= clock[0]["now_ps"] and not port["has_free"] and not port["paused"] >> lane & 1
     if idle and port["waiting"] == 0:
-        queues[queue]["tx_bytes"] += record["size"]
-        queues[queue]["tx_packets"] += 1
-        put_on_wire(links, packets, heap, clock, onward, packet)
+        emit(world, onward, lane, packet)
+        leave(world, link * N_LANES + lane, record["size"])
         return
     if queues[queue]["storm"] == DROP:
         queues[queue]["storm_drops"] += 1
@@ -115,16 +150,14 @@ def send_waiting(world: World, link: int, lane: int) -> None:
     """The first packet of a queue leaves; its memory is free."""
     links, packets, queues, heap, clock = world.links, world.packets, world.queues, world.heap, world.clock
     packet = dequeue(links, queues, packets, link, lane)
-    queue, record = queues[link * N_LANES + lane], packets[packet]
-    queue["tx_bytes"] += record["size"]
-    queue["tx_packets"] += 1
-    group = record["ingress"]
+    record = packets[packet]
+    group, size = record["ingress"], record["size"]
     record["ingress"] = NONE
-    size = record["size"]
-    put_on_wire(links, packets, heap, clock, link, packet)
+    emit(world, link, lane, packet)
     if group != NONE:
         release(world.nodes, world.ingress, group, size)
         watch_drain(world.nodes, world.ingress, links, packets, heap, clock, group)
+        leave(world, group, size)
 
 
 @kernel
@@ -142,11 +175,8 @@ def send_flow(world: World, link: int) -> None:
     record = packets[packet]
     if flows[flow]["n_ways"] > 1:
         record["pos"] = choose_way(world, flow, record["seq"])
-    queue = world.queues[link * N_LANES + record["lane"]]
-    queue["tx_bytes"] += record["size"]
-    queue["tx_packets"] += 1
     size = record["size"]
-    put_on_wire(links, packets, heap, clock, link, packet)
+    emit(world, link, record["lane"], packet)
     pace(flows, links, world.controls, world.params, heap, clock, flow, size)
     row = flows[flow]
     if not may_send(flows, flow) or row["next_ps"] > links[link]["free_ps"]:
@@ -197,10 +227,7 @@ def send_own(world: World, packet: int) -> None:
     port, lane = links[link], record["lane"]
     idle = port["free_ps"] <= clock[0]["now_ps"] and not port["has_free"] and not port["paused"] >> lane & 1
     if idle and port["waiting"] == 0:
-        queue = world.queues[link * N_LANES + lane]
-        queue["tx_bytes"] += record["size"]
-        queue["tx_packets"] += 1
-        put_on_wire(links, packets, world.heap, clock, link, packet)
+        emit(world, link, lane, packet)
         return
     enqueue(links, world.queues, packets, link, lane, packet)
     if not port["paused"] >> lane & 1:

@@ -32,6 +32,7 @@ INGRESS = record(
     ("peak_bytes", np.int64),
     ("node", np.int32),
     ("is_lossless", np.int8),
+    ("is_credited", np.int8),  # the transmitter knows the room: nothing is refused
     ("is_pausing", np.int8),
     ("has_refresh", np.int8),  # its event is to come
     # with pauses and drops
@@ -102,6 +103,11 @@ def admit_lossy(nodes: Records, ingress: Records, queues: Records, group: int, q
 @kernel
 def admit(nodes: Records, ingress: Records, queues: Records, group: int, queue: int, size_bytes: int) -> bool:
     """Take memory for a packet that comes in by a group and waits in a queue."""
+    if ingress[group]["is_credited"]:
+        here = ingress[group]
+        here["bytes"] += size_bytes
+        here["peak_bytes"] = max(here["peak_bytes"], here["bytes"])
+        return True
     if ingress[group]["is_lossless"]:
         return admit_lossless(nodes, ingress, group, size_bytes)
     return admit_lossy(nodes, ingress, queues, group, queue, size_bytes)
@@ -111,6 +117,9 @@ def admit(nodes: Records, ingress: Records, queues: Records, group: int, queue: 
 def release(nodes: Records, ingress: Records, group: int, size_bytes: int) -> None:
     """Give back the memory of a packet: headroom first, then shared, then reserved."""
     here = ingress[group]
+    if here["is_credited"]:
+        here["bytes"] -= size_bytes
+        return
     node = nodes[here["node"]]
     amount = cells(size_bytes, node["cell_bytes"])
     headroom = min(here["headroom_used_bytes"], amount)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from eastwest.errors import UsageError
 from eastwest.simulate.flow.world import children_of
-from eastwest.simulate.network import Ints, Network, Place
+from eastwest.simulate.network import Ints, Place
 from eastwest.simulate.packet.cc import Control
 from eastwest.simulate.packet.cc.control import CONTROL
 from eastwest.simulate.packet.events import (
@@ -25,18 +25,20 @@ from eastwest.simulate.packet.events import (
 from eastwest.simulate.packet.flows import FLOW, GO_BACK_N, SELECTIVE, UNORDERED, WAITING
 from eastwest.simulate.packet.kernel import NONE, Records, table
 from eastwest.simulate.packet.lb import BALANCES, Balance
-from eastwest.simulate.packet.link import BITS_PER_BYTE, LINK, PS_PER_S
-from eastwest.simulate.packet.memory import memory_of, queues_of, set_devices
-from eastwest.simulate.packet.params import ANSWER_BYTES, PacketParams, response_ps, table_of
+from eastwest.simulate.packet.link import BITS_PER_BYTE, PS_PER_S
+from eastwest.simulate.packet.memory import memory_of, queues_of
+from eastwest.simulate.packet.params import ANSWER_BYTES, PacketParams, table_of
 from eastwest.simulate.packet.pool import PACKET
+from eastwest.simulate.packet.ports import PortRows, port_rows, set_devices
 from eastwest.simulate.packet.queues import N_LANES, RDMA, TCP
+from eastwest.simulate.packet.settings import planned_settings, set_settings, site_params
 from eastwest.simulate.packet.ways import Routes, routes_of
+from eastwest.simulate.packet.wiring import links_of
 from eastwest.simulate.packet.world import World
 from eastwest.simulate.prepared import Prepared
 from eastwest.spec.mistakes import shown
 
 FIRST_PACKETS = 1 << 14
-NO_MTU = (1 << 31) - 1
 CONTROL_OF = {"dcqcn": Control.DCQCN, "swift": Control.DELAY}
 
 
@@ -48,25 +50,21 @@ def build_world(prepared: Prepared, params: PacketParams) -> tuple[World, Routes
         raise UsageError(
             f"{n_flows:,} flows on {n_links:,} links are too many for the packet engine", hint="use --engine flow"
         )
-    back = backs_of(network)
-    links = _links(network, back, params)
-    if prepared.drops is not None:
-        links["error_ratio"], links["has_errors"] = prepared.drops.ratio, prepared.drops.ratio > 0
     packet_bytes = scenario.payload_bytes + scenario.overhead_bytes
-    ingress, nodes = memory_of(network, scenario.transport, params, packet_bytes)
+    ports, params = _behaviour(prepared, params, packet_bytes)
+    ingress, nodes = memory_of(network, ports, params, packet_bytes)
     routes = routes_of(prepared)
     offsets, children = children_of(prepared.flows.parent_offsets, prepared.flows.parents)
     flows, controls = _flows(prepared, params, routes)
-    heap = np.zeros(2 * n_links + 2 * n_links * N_LANES + 3 * n_flows + prepared.events.n_events + 64, DUE)
     is_host = network.kinds[network.links["src"]] == Place.HOST
     host_bps = int(network.links["rate_bps"][is_host].max(initial=1))
     wishes = table_of(params, scenario.payload_bytes, scenario.overhead_bytes, host_bps)
     world = World(
-        heap,
+        np.zeros(most_events(prepared), DUE),
         _clock(n_flows, scenario.seed),
         table(FIRST_PACKETS, PACKET),
-        links,
-        queues_of(network, params),
+        links_of(prepared, ports, params),
+        queues_of(ports, params),
         ingress,
         nodes,
         flows,
@@ -80,6 +78,30 @@ def build_world(prepared: Prepared, params: PacketParams) -> tuple[World, Routes
     )
     _first_events(world, prepared)
     return world, routes
+
+
+def _behaviour(prepared: Prepared, params: PacketParams, packet_bytes: int) -> tuple[PortRows, PacketParams]:
+    """How every port behaves, and the parameters with what the site's hosts and watchdogs say."""
+    network, scenario = prepared.network, prepared.scenario
+    settings = planned_settings(scenario)
+    params = params if settings is None else site_params(params, settings)
+    ports = port_rows(network, scenario.transport, params, packet_bytes)
+    if settings is not None:
+        set_settings(ports, network, params, settings)
+    set_devices(ports, network, scenario.transport, params)
+    return ports, params
+
+
+def most_events(prepared: Prepared) -> int:
+    """Events that can be due at once: of a link its transmitter, its wire and the pause frames that it will obey; of a
+    class of it the end of its pause and the refreshing of the one that it asks for, or the room that comes back and the
+    lifetime at the head of its queue; of a flow its start, its pace and its timer; the changes from outside, the
+    storms, and the watchdog.
+    """
+    n_links, n_storms = len(prepared.network.links), len(prepared.scenario.packet.storms)
+    most_cards = int(prepared.network.down.shape[1])
+    seldom = prepared.events.n_events + 2 * n_storms * most_cards + 1
+    return 3 * n_links + 2 * n_links * N_LANES + 3 * prepared.flows.n_flows + seldom
 
 
 def _clock(n_flows: int, seed: int) -> Records:
@@ -96,7 +118,7 @@ def _first_events(world: World, prepared: Prepared) -> None:
     """What is due already: changes from outside, and starts of the flows without parents; in order, so it is a heap."""
     ready = np.flatnonzero(world.flows["n_parents"] == 0)
     n_outside, storms = prepared.events.n_events, _storms(prepared)
-    looks = [[0, WATCH, 0]] if prepared.scenario.packet.watchdog else []
+    looks = [[0, WATCH, 0]] if world.params[0]["watchdog"] else []
     more = np.array([*storms, *looks], np.int64).reshape(-1, 3)
     at = np.r_[prepared.events.at_ps, more[:, 0], world.flows["ready_ps"][ready]]
     kind = np.r_[np.full(n_outside, OUTSIDE), more[:, 1], np.full(len(ready), START)]
@@ -123,45 +145,6 @@ def _storms(prepared: Prepared) -> list[list[int]]:
                 group = link * N_LANES + RDMA
                 found += [[storm.at_ps, STORM, group], [storm.at_ps + storm.length_ps, CALM, group]]
     return found
-
-
-def backs_of(network: Network) -> Ints:
-    """(n_links,) link of the other direction of the same cable; itself where there is none."""
-    order = np.lexsort((np.arange(len(network.links)), network.links["cable"]))
-    cable = network.links["cable"][order]
-    back = np.arange(len(network.links), dtype=np.int64)
-    pair = np.flatnonzero(cable[1:] == cable[:-1])
-    back[order[pair]], back[order[pair + 1]] = order[pair + 1], order[pair]
-    return back
-
-
-def may_cut_through(network: Network) -> NDArray[np.bool_]:
-    """(n_links,) whether the node that a link leads to may pass on what has not all come: no host, and no port of it is
-    faster than the link (a packet would leave before it has come).
-    """
-    links = network.links
-    fastest = np.zeros(len(network.names), np.int64)
-    np.maximum.at(fastest, links["src"], links["rate_bps"])
-    found: NDArray[np.bool_] = (network.kinds[links["dst"]] != Place.HOST) & (
-        links["rate_bps"] >= fastest[links["dst"]]
-    )
-    return found
-
-
-def _links(network: Network, back: Ints, params: PacketParams) -> Records:
-    rows = table(len(network.links), LINK)
-    rows["rate_bps"], rows["delay_ps"] = network.links["rate_bps"], network.links["delay_ps"]
-    rows["wire_first"] = rows["wire_last"] = rows["mac_first"] = rows["ring"] = NONE
-    rows["obey_first"], rows["back"] = NONE, back
-    rows["turn"] = RDMA
-    rows["mtu_bytes"] = NO_MTU
-    if params.response:
-        rates, number = np.unique(network.links["rate_bps"], return_inverse=True)
-        rows["response_ps"] = np.array([response_ps(int(rate)) for rate in rates], np.int64)[number.reshape(-1)]
-    rows["lane_of_rdma"] = RDMA
-    set_devices(rows, network, params)
-    rows["cut_bytes"] = np.where(may_cut_through(network), params.cut_through_bytes, 0)
-    return rows
 
 
 def _flows(prepared: Prepared, params: PacketParams, routes: Routes) -> tuple[Records, Records]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from eastwest.simulate.packet.actions import arrive, expire, serve, start_flow
+from eastwest.simulate.packet.actions import arrive, discard, expire, serve, start_flow
+from eastwest.simulate.packet.credit import come_back
 from eastwest.simulate.packet.events import (
     ARRIVE,
+    CREDIT,
+    EXPIRE,
     FREE,
     INDEX_BITS,
     INDEX_MASK,
@@ -47,6 +50,10 @@ def handle(world: World, kind: int, index: int) -> None:
         obey_next(links, queues, packets, heap, clock, index)
     elif kind == REFRESH:
         refresh(links, world.ingress, packets, heap, clock, index)
+    elif kind == CREDIT:
+        come_back(links, queues, packets, world.params, heap, clock, index)
+    elif kind == EXPIRE:
+        discard(world, index)
     elif kind == WATCH:
         watch_all(world)
     else:
@@ -54,12 +61,12 @@ def handle(world: World, kind: int, index: int) -> None:
 
 
 @entry_kernel
-def advance(world: World, most_events: int) -> int:
-    """Handle up to that many events; why it came back."""
+def advance(world: World, most_events: int, look_ps: int) -> int:
+    """Handle up to that many events, and not long after that time; why it came back."""
     heap, clock, links = world.heap, world.clock, world.links
     state = clock[0]
     until = state["n_events"] + most_events
-    while state["n_events"] < until:
+    while state["n_events"] < until and state["now_ps"] <= look_ps:
         if state["n_open"] == 0:
             return ENDED
         if state["n_free"] < LEAST_FREE:

@@ -16,7 +16,9 @@ INDEX_MASK, KIND_MASK = (1 << INDEX_BITS) - 1, (1 << KIND_BITS) - 1
 MAX_INDEX = INDEX_MASK
 MAX_EVENTS = 1 << (63 - INDEX_BITS - KIND_BITS)  # sequence numbers of one run: 4.3e9
 
-ARRIVE, FREE, WAKE, TIMEOUT, START, UNPAUSE, OBEY, REFRESH, OUTSIDE, WATCH, STORM, CALM = range(12)  # kinds
+ARRIVE, FREE, WAKE, TIMEOUT, START, UNPAUSE, OBEY, REFRESH, OUTSIDE, WATCH, STORM, CALM, CREDIT, EXPIRE = range(
+    14
+)  # kinds
 
 DUE = np.dtype([("at_ps", np.int64), ("code", np.int64)])
 CLOCK = np.dtype(

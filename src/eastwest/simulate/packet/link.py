@@ -49,8 +49,8 @@ def serial_ps(size_bytes: int, rate_bps: int) -> int:
 
 
 @kernel
-def put_on_wire(links: Records, packets: Records, heap: Records, clock: Records, link: int, packet: int) -> None:
-    """Send now: the transmitter is taken until the last bit, which arrives one delay later."""
+def put_on_wire(links: Records, packets: Records, heap: Records, clock: Records, link: int, packet: int) -> bool:
+    """Send now: the transmitter is taken until the last bit, which arrives one delay later; False: it is lost."""
     port, row = links[link], packets[packet]
     now, size = clock[0]["now_ps"], row["size"]
     clock[0]["n_hops"] += 1
@@ -59,13 +59,13 @@ def put_on_wire(links: Records, packets: Records, heap: Records, clock: Records,
     if port["rate_bps"] == 0 or size > port["mtu_bytes"]:
         port["lost"] += 1
         give_back(packets, clock, packet)
-        return
+        return False
     port["free_ps"] = now + serial_ps(size, port["rate_bps"])
     port["carried_bytes"] += size
     if port["has_errors"] and is_hit(packets, clock, port["error_ratio"], packet):
         port["lost"] += 1
         give_back(packets, clock, packet)
-        return
+        return False
     seen = port["free_ps"]
     if 0 < port["cut_bytes"] < size:
         seen = now + serial_ps(port["cut_bytes"], port["rate_bps"])
@@ -77,6 +77,7 @@ def put_on_wire(links: Records, packets: Records, heap: Records, clock: Records,
     else:
         packets[port["wire_last"]]["next"] = packet
         port["wire_last"] = packet
+    return True
 
 
 @kernel

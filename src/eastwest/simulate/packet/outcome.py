@@ -10,7 +10,7 @@ from eastwest.finding import Finding
 from eastwest.simulate.judged import link_name
 from eastwest.simulate.network import Ints
 from eastwest.simulate.packet.flows import FAILED
-from eastwest.simulate.packet.queues import N_LANES
+from eastwest.simulate.packet.queues import N_LANES, RDMA
 from eastwest.simulate.packet.run import PacketOutcome
 from eastwest.simulate.packet.world import World
 from eastwest.simulate.prepared import Prepared
@@ -18,10 +18,9 @@ from eastwest.simulate.result import LinkRows, QueueRows
 from eastwest.units import PS_PER_S, format_time
 
 
-def link_rows(world: World) -> LinkRows:
-    """Bytes that each link carried."""
-    links = world.links
-    return LinkRows(links["carried_bytes"].copy(), links["rate_bps"].copy())
+def link_rows(world: World, rate_bps: Ints) -> LinkRows:
+    """Bytes that each link carried, beside the highest rate that it had."""
+    return LinkRows(world.links["carried_bytes"].copy(), rate_bps)
 
 
 def queue_rows(world: World) -> QueueRows:
@@ -33,8 +32,13 @@ def queue_rows(world: World) -> QueueRows:
     sent = ingress["pfc_sent"][links["back"].astype(np.int64)[link] * N_LANES + lane]
     is_paused = (links["paused"].astype(np.int64)[link] >> lane) & 1
     paused: Ints = queues["paused_ps"] + is_paused * (now - queues["paused_since_ps"])
-    lost = np.where(lane == 1, links["lost"][link], 0)
-    dropped = queues["dropped"] + lost
+    causes = {
+        "overflow": queues["dropped"],
+        "line": np.where(lane == RDMA, links["lost"][link], 0),
+        "watchdog": queues["storm_drops"],
+        "lifetime": queues["discarded"],
+    }
+    dropped = np.sum(list(causes.values()), axis=0)
     used = np.flatnonzero((queues["tx_packets"] > 0) | (dropped > 0) | (sent > 0) | (queues["pfc_received"] > 0))
     return QueueRows(
         link[used].astype(np.int64),
@@ -47,6 +51,7 @@ def queue_rows(world: World) -> QueueRows:
         paused[used],
         dropped[used],
         queues["peak_bytes"][used],
+        {cause: column[used] for cause, column in causes.items()},
     )
 
 

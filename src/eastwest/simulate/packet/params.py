@@ -16,6 +16,8 @@ from eastwest.units import GIGA, KILO, MEGA
 QUANTUM_BITS = 512  # IEEE 802.3 annex 31B
 MOST_QUANTA = 65_535
 TIMEOUT_UNIT_PS = 4_096_000  # 4.096 us x 2^t, InfiniBand specification 12.7.34
+NO_LIFETIME = 20  # from here on what stands at the head of a queue is never given up (14.2.5.6)
+NO_LIFETIME_PS = 1 << 60
 PS_PER_US = 1_000_000
 WATCHDOG_ACTIONS = ("none", "drop", "forward")  # in the order of the watchdog's states
 PFC_CLASSES = ("off", "rdma", "all")
@@ -87,11 +89,14 @@ class PacketParams:
     response: bool = True  # transmitters need their response time
     cut_through_bytes: int = 0
     nic_buffer_bytes: int = 2 * MEGA
+    credit_bytes: int = 0  # InfiniBand: buffer of a virtual lane; 0: what a cable at line rate needs, and four packets
+    head_of_queue: int = 18  # InfiniBand: lifetime 4.096 us x 2^n; OpenSM's head_of_queue_lifetime 0x12
     timeout: int = 20  # NCCL_IB_TIMEOUT since NCCL 2.23
     retries: int = 7
     recovery: str = "go_back_n"
     window_packets: int = 1 << 30
     answers_with_data: bool = True  # acknowledgements in the class of the data
+    notice_period_ps: int = 50 * PS_PER_US  # between two notices of one flow (Zhu et al. 2015)
     flowlet_gap_ps: int = 50 * PS_PER_US
     target_delay_ps: int = 10 * PS_PER_US  # of queues, for delay-based control
     jitter_ps: int = 0  # between packets of a sender; without it drop-tail queues may favour one sender for ever
@@ -134,6 +139,12 @@ def headroom_of(params: PacketParams, rate_bps: int, delay_ps: int, packet_bytes
     return on_the_way + packets + on_the_way * params.cell_bytes // max(1, packet_bytes)
 
 
+def credits_of(params: PacketParams, rate_bps: int, delay_ps: int, packet_bytes: int) -> int:
+    """Bytes of a virtual lane's buffer at the end of a link: what is on the cable both ways, and four packets."""
+    on_the_way = 2 * delay_ps * rate_bps // (8 * 1_000_000_000_000) + 1
+    return params.credit_bytes or on_the_way + 4 * packet_bytes
+
+
 def table_of(params: PacketParams, payload_bytes: int, overhead_bytes: int, rate_bps: int) -> Records:
     """(1,) PARAMS of a run; `rate_bps` of the hosts scales the steps of DCQCN, published for 40 Gb/s."""
     table = np.zeros(1, PARAMS)
@@ -141,7 +152,7 @@ def table_of(params: PacketParams, payload_bytes: int, overhead_bytes: int, rate
     scale = max(1.0, rate_bps / (40 * GIGA))
     row["g"] = 1 / 256
     row["alpha_period_ps"], row["raise_period_ps"] = 55 * PS_PER_US, 55 * PS_PER_US
-    row["cut_period_ps"] = row["notice_period_ps"] = 50 * PS_PER_US
+    row["cut_period_ps"], row["notice_period_ps"] = 50 * PS_PER_US, params.notice_period_ps
     row["raise_bytes"], row["recovery_stages"] = 10 * MEGA, 5
     row["additive_bps"], row["hyper_bps"] = round(40 * MEGA * scale), round(200 * MEGA * scale)
     row["least_bps"] = round(rate_bps / 1000)
@@ -152,6 +163,8 @@ def table_of(params: PacketParams, payload_bytes: int, overhead_bytes: int, rate
     row["answer_lane"] = 1 if params.answers_with_data else 0
     row["timeout_ps"] = TIMEOUT_UNIT_PS << params.timeout
     row["retries"] = params.retries
+    has_end = params.head_of_queue < NO_LIFETIME
+    row["head_of_queue_ps"] = TIMEOUT_UNIT_PS << params.head_of_queue if has_end else NO_LIFETIME_PS
     row["nak_period_ps"] = 500 * PS_PER_US
     row["flowlet_gap_ps"], row["jitter_ps"] = params.flowlet_gap_ps, params.jitter_ps
     if params.watchdog is not None:

@@ -25,6 +25,9 @@ QUEUE = record(
     ("priority", np.int8),  # on the wire
     ("storm", np.int8),  # what the watchdog does with it now: 0 nothing, DROP or FORWARD
     ("has_unpause", np.int8),  # its event is to come
+    ("is_credited", np.int8),  # sends only what the receiver has room for
+    ("has_credit", np.int8),  # its event is to come
+    ("has_expire", np.int8),  # its event is to come
     # with marks, pauses and several classes
     ("pmax", np.float64),
     ("marked", np.int64),
@@ -34,7 +37,12 @@ QUEUE = record(
     ("paused_until_ps", np.int64),
     ("paused_since_ps", np.int64),
     ("paused_ps", np.int64),
+    ("credit_bytes", np.int64),  # room at the receiver
+    ("credit_first", np.int32),  # room that comes back
+    ("credit_last", np.int32),
     # seldom
+    ("n_blocked", np.int64),  # times without room
+    ("discarded", np.int64),  # packets that stood at the head for too long
     ("dropped", np.int64),
     ("pfc_received", np.int64),
     ("stuck_ps", np.int64),  # how long it has been paused without sending

@@ -13,13 +13,14 @@ from eastwest.simulate.packet.engine import ENDED, OUTSIDE_EVENT, POOL_IS_SHORT,
 from eastwest.simulate.packet.flows import DONE, FAILED, STOPPED
 from eastwest.simulate.packet.kernel import table
 from eastwest.simulate.packet.outside import apply_outside
-from eastwest.simulate.packet.params import PacketParams
+from eastwest.simulate.packet.params import NO_LIFETIME_PS, PacketParams
 from eastwest.simulate.packet.pool import PACKET
 from eastwest.simulate.packet.watch import find_cycle
 from eastwest.simulate.packet.world import World
 from eastwest.simulate.prepared import Prepared
 
 STRETCH_EVENTS = 200_000  # between two looks at Ctrl-C: some tenths of a second
+STRETCH_PS = 10_000_000_000  # between two looks at whether anything moves: 10 ms
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +55,7 @@ def run_packets(
     cycle: tuple[int, ...] = ()
     try:
         while reason != ENDED:
-            reason = advance(world, STRETCH_EVENTS)
+            reason = advance(world, STRETCH_EVENTS, int(world.clock[0]["now_ps"]) + STRETCH_PS)
             if reason == POOL_IS_SHORT:
                 world = with_more_packets(world)
             elif reason == OUTSIDE_EVENT:
@@ -62,8 +63,9 @@ def run_packets(
             else:
                 if progress is not None:
                     progress(_report(prepared, world))
-                cycle, seen = _watched(world, seen)
-                if cycle:
+                if not cycle:
+                    cycle, seen = _watched(world, seen)
+                if cycle and not can_unlock(world):
                     break
     except KeyboardInterrupt:
         status = RunStatus.INTERRUPTED
@@ -82,6 +84,12 @@ def _watched(world: World, seen: int) -> tuple[tuple[int, ...], int]:
     """A cycle of paused queues when no packet has reached a host since the last look, and when one last did."""
     moved = int(world.clock[0]["progress_ps"])
     return (tuple(find_cycle(world)) if moved == seen else ()), moved
+
+
+def can_unlock(world: World) -> bool:
+    """Whether something ends a deadlock: a watchdog, or the lifetime of what stands at the head of a queue."""
+    lives = world.params[0]["head_of_queue_ps"] < NO_LIFETIME_PS and (world.queues["is_credited"] > 0).any()
+    return bool(world.params[0]["watchdog"] or lives)
 
 
 def with_more_packets(world: World) -> World:

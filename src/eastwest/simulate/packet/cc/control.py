@@ -47,6 +47,7 @@ PARAMS = np.dtype(
         ("timeout_ps", np.int64),
         ("retries", np.int64),
         ("nak_period_ps", np.int64),
+        ("head_of_queue_ps", np.int64),  # lifetime at the head of a queue without room ahead (InfiniBand)
         ("flowlet_gap_ps", np.int64),
         ("jitter_ps", np.int64),  # most that a sender adds between two packets
         ("watchdog", np.int64),  # its action; 0: none
