@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from eastwest.simulate.packet.params import (
     PFC_CLASSES,
+    TCP_CONTROLS,
     WATCHDOG_ACTIONS,
     DeviceWish,
     PacketParams,
@@ -51,6 +52,7 @@ def read_packet(top: Section, mistakes: Mistakes) -> PacketParams:
         recovery=section.choice("recovery", RECOVERIES, usual.recovery),
         credit_bytes=section.size("credits", 0, least=0),
         head_of_queue=section.whole("head_of_queue", usual.head_of_queue, least=0, most=MOST_HEAD_OF_QUEUE),
+        tcp=section.choice("tcp", TCP_CONTROLS, usual.tcp),
         target_delay_ps=section.time_ps("target_delay", usual.target_delay_ps),
         window_packets=section.whole("window", usual.window_packets, most=usual.window_packets),
         answers_with_data=section.flag("acks_with_data", default=usual.answers_with_data),
@@ -59,8 +61,6 @@ def read_packet(top: Section, mistakes: Mistakes) -> PacketParams:
         storms=_storms(section, mistakes),
         watchdog=_watchdog(section, mistakes),
     )
-    section.raw("headroom")
-    section.close()
     _judge(found, section)
     return found
 
@@ -150,8 +150,10 @@ def _alpha(section: Section, key: str, usual: float) -> float:
 
 
 def _judge(found: PacketParams, section: Section) -> None:
-    """Thresholds that contradict each other or the memory."""
+    """Keys that there are not, and thresholds that contradict each other or the memory."""
     mistakes = section.mistakes
+    section.raw("headroom")
+    section.close()
     if found.kmin_bytes and found.kmax_bytes and found.kmin_bytes > found.kmax_bytes:
         words = {"found": f"{found.kmin_bytes:,} B", "expected": f"at most kmax, {found.kmax_bytes:,} B"}
         mistakes.add("EW-SIM-004", section.at("kmin"), **words)

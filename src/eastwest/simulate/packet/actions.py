@@ -241,21 +241,21 @@ def hear_answer(world: World, packet: int) -> None:
     record = packets[packet]
     flow, kind, seq, echo = record["flow"], record["kind"], record["seq"], record["echo"]
     now = clock[0]["now_ps"]
-    rtt_ps = now - record["stamp_ps"]
+    row, state = flows[flow], world.controls[flow]
+    state["rtt_ps"], state["is_marked"] = now - record["stamp_ps"], record["ce"]
     give_back(packets, clock, packet)
-    row = flows[flow]
     if kind == CNP:
         hooks.on_notice(world.controls, world.params, flow, now)
         return
-    n_acked = max(0, seq - row["una"])
-    if n_acked > 0:
+    state["n_acked"] = max(0, seq - row["una"])
+    if seq > row["una"]:
         row["una"] = seq
-        row["progress_ps"] = now
+        row["progress_ps"] = row["una_sent_ps"] = now
         row["n_retries"] = 0
         row["next_seq"] = max(row["next_seq"], seq)
-    hooks.on_answer(flows, world.controls, world.params, flow, now, rtt_ps, n_acked)
+    hooks.on_answer(flows, world.controls, world.params, flow, now)
     if kind == NAK:
-        ask_again(flows, flow, seq, echo)
+        ask_again(flows, flow, seq, echo, now - state["rtt_ps"])
         hooks.on_loss(flows, world.controls, world.params, flow, now)
     offer_flow(flows, links, world.heap, clock, world.routes, flow)
 
@@ -266,7 +266,7 @@ def expire(world: World, flow: int) -> None:
     before = world.flows[flow]["n_retries"]
     time_out(world.flows, world.links, world.params, world.heap, world.clock, world.routes, flow)
     if world.flows[flow]["n_retries"] > before:
-        hooks.on_loss(world.flows, world.controls, world.params, flow, world.clock[0]["now_ps"])
+        hooks.on_timeout(world.flows, world.controls, world.params, flow, world.clock[0]["now_ps"])
 
 
 @kernel

@@ -32,6 +32,10 @@ FLOW = np.dtype(
         ("has_nak", np.int8),  # the receiver asked for what is missing
         ("n_retries", np.int8),
         ("next_ps", np.int64),  # pacing: not before
+        ("timeout_ps", np.int64),  # length of its timer
+        ("una_sent_ps", np.int64),  # when the first packet that is not acknowledged was last sent, or became the first
+        ("n_resend", np.int32),  # packets that may be sent again now
+        ("n_held", np.int32),  # packets that its receiver holds behind a gap, as far as TCP knows
         ("progress_ps", np.int64),  # last answer that moved `una`, or last start
         ("notice_ps", np.int64),  # last congestion notice
         ("nak_ps", np.int64),

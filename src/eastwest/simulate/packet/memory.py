@@ -32,7 +32,7 @@ def queues_of(ports: PortRows, params: PacketParams) -> Records:
     rows["credit_first"] = NONE
     rows["kmin_bytes"] = rows["kmax_bytes"] = NO_MARK
     marks = np.flatnonzero(ports.marks)
-    at = marks * N_LANES + RDMA
+    at = marks * N_LANES + ports.marked_lane
     rows["kmin_bytes"][at], rows["kmax_bytes"][at] = ports.kmin_bytes[marks], ports.kmax_bytes[marks]
     rows["pmax"][at] = ports.pmax[marks]
     return rows

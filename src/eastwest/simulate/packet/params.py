@@ -20,6 +20,8 @@ NO_LIFETIME = 20  # from here on what stands at the head of a queue is never giv
 NO_LIFETIME_PS = 1 << 60
 PS_PER_US = 1_000_000
 WATCHDOG_ACTIONS = ("none", "drop", "forward")  # in the order of the watchdog's states
+TCP_CONTROLS = ("reno", "cubic", "dctcp")  # in the order of the control's own numbers; Linux's default is cubic
+TCP_RETRIES = 15  # Linux tcp_retries2
 PFC_CLASSES = ("off", "rdma", "all")
 ANSWER_BYTES = 84  # the least Ethernet frame, 64, with preamble and gap, 20
 # Response of a transmitter to a pause frame in quanta by speed: IEEE 802.3 tables 31B, as SONiC uses them.
@@ -98,6 +100,7 @@ class PacketParams:
     answers_with_data: bool = True  # acknowledgements in the class of the data
     notice_period_ps: int = 50 * PS_PER_US  # between two notices of one flow (Zhu et al. 2015)
     flowlet_gap_ps: int = 50 * PS_PER_US
+    tcp: str = "cubic"
     target_delay_ps: int = 10 * PS_PER_US  # of queues, for delay-based control
     jitter_ps: int = 0  # between packets of a sender; without it drop-tail queues may favour one sender for ever
     devices: tuple[DeviceWish, ...] = ()
@@ -160,8 +163,7 @@ def table_of(params: PacketParams, payload_bytes: int, overhead_bytes: int, rate
     row["additive_window"] = 1.0
     row["payload_bytes"], row["overhead_bytes"] = payload_bytes, overhead_bytes
     row["answer_bytes"] = ANSWER_BYTES
-    row["answer_lane"] = 1 if params.answers_with_data else 0
-    row["timeout_ps"] = TIMEOUT_UNIT_PS << params.timeout
+    row["answers_with_data"] = params.answers_with_data
     row["retries"] = params.retries
     has_end = params.head_of_queue < NO_LIFETIME
     row["head_of_queue_ps"] = TIMEOUT_UNIT_PS << params.head_of_queue if has_end else NO_LIFETIME_PS

@@ -21,7 +21,6 @@ Bools = NDArray[np.bool_]
 SWITCHES = (Place.LEAF, Place.SPINE, Place.CORE)
 LOSSLESS_TRANSPORTS = ("dcqcn", "roce", "swift")
 INSIDE = (Level.PCIE, Level.SCALE_UP)  # where a server holds back by its own means
-NO_MARKS = ("infiniband",)
 TURN_BYTES = 8192  # of deficit round robin: two packets of 4096
 ETHERNET_BYTES = 38  # preamble, gap, header and check sequence around an IP packet
 NO_MTU = (1 << 31) - 1
@@ -31,13 +30,14 @@ NO_MTU = (1 << 31) - 1
 class PortRows:
     """The ports at both ends of every link; arrays of (n_links,), of (n_links, N_LANES) where a class has its own.
 
-    Of the port that sends: `marks` and the ramp of its RDMA queue, `quantum_bytes` a class, the largest packet. Of the
-    port that receives: which classes are `lossless`, their headroom, reserved bytes and threshold, and the class that
-    RDMA packets are put into; `credit_bytes` is its buffer of a virtual lane (0: no credits). Of each node (n_nodes,):
-    its memory and the size of its cells.
+    Of the port that sends: `marks` and the ramp of its queue of the class `marked_lane`, `quantum_bytes` a class, the
+    largest packet. Of the port that receives: which classes are `lossless`, their headroom, reserved bytes and
+    threshold, and the class that RDMA packets are put into; `credit_bytes` is its buffer of a virtual lane (0: no
+    credits). Of each node (n_nodes,): its memory and the size of its cells.
     """
 
     marks: Bools
+    marked_lane: int
     kmin_bytes: Ints
     kmax_bytes: Ints
     pmax: NDArray[np.float64]
@@ -66,7 +66,8 @@ def port_rows(network: Network, transport: str, params: PacketParams, packet_byt
     quantum = np.full((n, N_LANES), TURN_BYTES, np.int64)
     quantum[:, CONTROL] = 0
     return PortRows(
-        params.ecn & (transport not in NO_MARKS) & np.isin(network.kinds[links["src"]], SWITCHES),
+        has_marks(transport, params) & np.isin(network.kinds[links["src"]], SWITCHES),
+        TCP if transport == "tcp" else RDMA,
         limits[:, 0].copy(),
         limits[:, 1].copy(),
         np.full(n, params.pmax),
@@ -83,6 +84,11 @@ def port_rows(network: Network, transport: str, params: PacketParams, packet_byt
         np.where(np.isin(network.kinds, SWITCHES), params.buffer_bytes, 0).astype(np.int64),
         np.full(len(network.names), params.cell_bytes, np.int64),
     )
+
+
+def has_marks(transport: str, params: PacketParams) -> bool:
+    """Whether switches mark packets of that transport: InfiniBand and a TCP without ECN are not marked."""
+    return params.ecn and transport != "infiniband" and (transport != "tcp" or params.tcp == "dctcp")
 
 
 def lossless_classes(place: Ints, transport: str, pfc: str) -> Bools:

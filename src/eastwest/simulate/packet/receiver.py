@@ -35,7 +35,9 @@ def answer(flows: Records, packets: Records, params: Records, clock: Records, bi
         while row["expected"] < row["n_packets"] and bits[row["first_bit"] + row["expected"]]:
             row["expected"] += 1
     record["kind"], record["seq"], record["echo"] = kind, row["expected"], seq
-    record["size"], record["lane"] = params[0]["answer_bytes"], params[0]["answer_lane"]
+    record["size"] = params[0]["answer_bytes"]
+    if not params[0]["answers_with_data"]:
+        record["lane"] = CONTROL
     record["pos"], record["ingress"] = row["back_route"], NONE
     return row["expected"] == row["n_packets"] and before < row["n_packets"] and row["state"] == ACTIVE
 

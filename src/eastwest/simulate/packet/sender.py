@@ -48,7 +48,7 @@ def may_send(flows: Records, flow: int) -> bool:
     row = flows[flow]
     if row["state"] != ACTIVE:
         return False
-    if row["look_from"] < row["look_to"]:
+    if row["look_from"] < row["look_to"] and row["n_resend"] > 0:
         return True
     return row["next_seq"] < row["n_packets"] and row["next_seq"] - row["una"] < row["window"]
 
@@ -95,14 +95,24 @@ def next_missing(flows: Records, bits: Bytes, flow: int) -> int:
 
 
 @kernel
+def next_unheld(flows: Records, bits: Bytes, flow: int) -> int:
+    """The next packet, without those that the receiver holds already when the flow has gone back to one it misses."""
+    row = flows[flow]
+    if row["recovery"] != GO_BACK_N:
+        while row["next_seq"] < row["high"] and bits[row["first_bit"] + row["next_seq"]]:
+            row["next_seq"] += 1
+    return row["next_seq"]
+
+
+@kernel
 def make_packet(flows: Records, packets: Records, clock: Records, bits: Bytes, flow: int) -> int:
     """The flow's next packet, a row of the pool; -1 when what was missing has come and nothing else is to send."""
     row = flows[flow]
     seq = NONE
-    if row["look_from"] < row["look_to"]:
+    if row["look_from"] < row["look_to"] and row["n_resend"] > 0:
         seq = next_missing(flows, bits, flow)
     if seq == NONE:
-        seq = row["next_seq"]
+        seq = next_unheld(flows, bits, flow)
         if seq >= row["n_packets"] or seq - row["una"] >= row["window"]:
             return NONE
         row["next_seq"] = seq + 1
@@ -117,17 +127,23 @@ def make_packet(flows: Records, packets: Records, clock: Records, bits: Bytes, f
         row["high"] = seq + 1
     else:
         row["n_sent_again"] += 1
+        row["n_resend"] -= 1
+    if seq == row["una"]:
+        row["una_sent_ps"] = clock[0]["now_ps"]
     return packet
 
 
 @kernel
-def ask_again(flows: Records, flow: int, seq: int, echo: int) -> None:
-    """A negative answer: what is missing up to the packet that it answers, or everything from there (go-back-N)."""
+def ask_again(flows: Records, flow: int, seq: int, echo: int, sent_ps: int) -> None:
+    """A negative answer: what is missing up to the packet that it answers, or everything from there (go-back-N). When
+    that packet left after the first missing one was last sent, that one is lost again.
+    """
     row = flows[flow]
     if row["recovery"] == GO_BACK_N:
         back_up(flows, flow, seq)
         return
-    row["look_from"] = max(row["look_from"], seq) if row["look_to"] > seq else seq
+    if row["look_to"] <= seq or (seq == row["una"] and sent_ps > row["una_sent_ps"]):
+        row["look_from"] = seq
     row["look_to"] = max(row["look_to"], echo)
 
 
@@ -152,7 +168,7 @@ def pace(
         row["progress_ps"] = now  # the first packet in flight starts the timer
     if not row["has_timeout"]:
         row["has_timeout"] = 1
-        push(heap, clock, now + params[0]["timeout_ps"], TIMEOUT, flow)
+        push(heap, clock, now + row["timeout_ps"], TIMEOUT, flow)
 
 
 @kernel
@@ -174,9 +190,9 @@ def time_out(
     row["has_timeout"] = 0
     if row["state"] != ACTIVE or row["una"] >= row["n_packets"]:
         return
-    due = row["progress_ps"] + params[0]["timeout_ps"]
+    due = row["progress_ps"] + row["timeout_ps"]
     if row["next_seq"] == row["una"]:
-        due = now + params[0]["timeout_ps"]  # nothing is in flight: its NIC is paused, or its pace lets it wait
+        due = now + row["timeout_ps"]  # nothing is in flight: its NIC is paused, or its pace lets it wait
     if due > now:
         row["has_timeout"] = 1
         push(heap, clock, due, TIMEOUT, flow)
@@ -187,11 +203,9 @@ def time_out(
         clock[0]["n_live"] -= 1
         return
     row["n_retries"] += 1
-    if row["recovery"] == GO_BACK_N:
-        back_up(flows, flow, row["una"])
-    else:
-        row["look_from"], row["look_to"] = row["una"], row["next_seq"]
+    back_up(flows, flow, row["una"])
+    row["look_from"] = row["look_to"] = 0
     row["progress_ps"] = now
     row["has_timeout"] = 1
-    push(heap, clock, now + params[0]["timeout_ps"], TIMEOUT, flow)
+    push(heap, clock, now + row["timeout_ps"], TIMEOUT, flow)
     offer_flow(flows, links, heap, clock, routes, flow)

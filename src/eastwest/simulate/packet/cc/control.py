@@ -19,7 +19,22 @@ CONTROL = np.dtype(
         ("n_cuts", np.int64),
         ("window_packets", np.float64),  # of a window-based control; below one it is a pace
         ("base_rtt_ps", np.int64),  # of the empty path
+        ("threshold", np.float64),  # TCP: slow start below it
+        ("smooth_ps", np.int64),  # round trip, smoothed
+        ("deviation_ps", np.int64),
+        ("recover_seq", np.int32),  # no second cut before all up to here is acknowledged
+        ("mark_seq", np.int32),  # the present window of marks ends here
+        ("n_seen", np.int32),
+        ("n_marked", np.int32),
+        ("top", np.float64),  # CUBIC: window at the last cut
+        ("friendly", np.float64),  # window of a Reno flow
+        ("origin_s", np.float64),  # from the cut to the inflection
+        ("epoch_ps", np.int64),  # first growth after the cut; 0: none yet
+        ("rtt_ps", np.int64),  # of the last answer
+        ("n_acked", np.int32),  # packets that it acknowledged for the first time
+        ("is_marked", np.int8),  # its data packet was marked
         ("kind", np.int8),
+        ("control", np.int8),  # which TCP
         ("is_cut", np.int8),  # had its first decrease: before it, nothing decays and nothing rises
     ],
     align=True,
@@ -43,9 +58,11 @@ PARAMS = np.dtype(
         ("payload_bytes", np.int64),
         ("overhead_bytes", np.int64),
         ("answer_bytes", np.int64),
-        ("answer_lane", np.int64),
-        ("timeout_ps", np.int64),
+        ("answers_with_data", np.int64),  # in the class of the data
         ("retries", np.int64),
+        ("least_timeout_ps", np.int64),  # of TCP
+        ("initial_packets", np.float64),
+        ("most_packets", np.float64),
         ("nak_period_ps", np.int64),
         ("head_of_queue_ps", np.int64),  # lifetime at the head of a queue without room ahead (InfiniBand)
         ("flowlet_gap_ps", np.int64),

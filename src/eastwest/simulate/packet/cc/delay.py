@@ -45,11 +45,10 @@ def target(controls: Records, params: Records, flow: int) -> float:
 
 
 @kernel
-def on_answer(
-    flows: Records, controls: Records, params: Records, flow: int, now_ps: int, rtt_ps: int, n_acked: int
-) -> None:
-    """An acknowledgement of so many packets, with its round trip."""
+def on_answer(flows: Records, controls: Records, params: Records, flow: int, now_ps: int) -> None:
+    """An acknowledgement of some packets, with its round trip."""
     state, wish = controls[flow], params[0]
+    rtt_ps, n_acked = state["rtt_ps"], state["n_acked"]
     wanted = target(controls, params, flow)
     if rtt_ps < wanted:
         state["window_packets"] += wish["additive_window"] * n_acked / max(1.0, state["window_packets"])

@@ -1,14 +1,16 @@
 """Where the host meets the congestion control of a flow: one branch for each hook, and nothing else.
 
-To add a control: a member of `Control`, a file beside this one with the hooks that it needs, and its lines here.
+To add a control: a member of `Control`, a file beside this one with the hooks that it needs, and its lines here. What
+an answer says (its round trip, how many packets it acknowledges for the first time, a mark) is in the flow's row of
+CONTROL.
 """
 
 from __future__ import annotations
 
-from eastwest.simulate.packet.cc import Control, dcqcn, delay
+from eastwest.simulate.packet.cc import Control, dcqcn, delay, tcp
 from eastwest.simulate.packet.kernel import Records, kernel
 
-DCQCN, DELAY = int(Control.DCQCN), int(Control.DELAY)
+DCQCN, DELAY, TCP = int(Control.DCQCN), int(Control.DELAY), int(Control.TCP)
 
 
 @kernel
@@ -19,6 +21,8 @@ def begin(flows: Records, controls: Records, params: Records, flow: int, now_ps:
         dcqcn.begin(controls, flow, now_ps)
     elif kind == DELAY:
         delay.begin(flows, controls, params, flow)
+    elif kind == TCP:
+        tcp.begin(flows, controls, params, flow)
 
 
 @kernel
@@ -42,16 +46,30 @@ def on_notice(controls: Records, params: Records, flow: int, now_ps: int) -> Non
 
 
 @kernel
-def on_answer(
-    flows: Records, controls: Records, params: Records, flow: int, now_ps: int, rtt_ps: int, n_acked: int
-) -> None:
-    """An answer came, that long after its packet left, with so many packets acknowledged for the first time."""
-    if controls[flow]["kind"] == DELAY:
-        delay.on_answer(flows, controls, params, flow, now_ps, rtt_ps, n_acked)
+def on_answer(flows: Records, controls: Records, params: Records, flow: int, now_ps: int) -> None:
+    """An answer came."""
+    kind = controls[flow]["kind"]
+    if kind == DELAY:
+        delay.on_answer(flows, controls, params, flow, now_ps)
+    elif kind == TCP:
+        tcp.on_answer(flows, controls, params, flow, now_ps)
 
 
 @kernel
 def on_loss(flows: Records, controls: Records, params: Records, flow: int, now_ps: int) -> None:
-    """The receiver asked for a packet again, or the timer ran out."""
-    if controls[flow]["kind"] == DELAY:
+    """The receiver asked for a packet again."""
+    kind = controls[flow]["kind"]
+    if kind == DELAY:
         delay.on_loss(flows, controls, params, flow, now_ps)
+    elif kind == TCP:
+        tcp.on_loss(flows, controls, params, flow)
+
+
+@kernel
+def on_timeout(flows: Records, controls: Records, params: Records, flow: int, now_ps: int) -> None:
+    """The timer ran out."""
+    kind = controls[flow]["kind"]
+    if kind == DELAY:
+        delay.on_loss(flows, controls, params, flow, now_ps)
+    elif kind == TCP:
+        tcp.on_timeout(flows, controls, params, flow)
