@@ -78,7 +78,8 @@ class LinkRows:
 class QueueRows:
     """(n,) columns of the queues of transmitters, one for each class of each link in order, and of the ingress groups
     beside them: what only an engine with packets knows. `pfc_rx`, `pfc_tx` are frames that the device of the queue got
-    and sent for it. `dropped` is the sum of `drop_causes`: overflow of memory, the line (down, bit error, MTU), the PFC
+    and sent for it. `dropped` is the sum of `drop_causes`: overflow of memory, early by the ramp (what
+    cannot be marked), the line (down, bit error, MTU), the PFC
     watchdog, the lifetime at the head of a queue.
     """
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from eastwest.simulate.packet.params import (
     PFC_CLASSES,
+    QUEUES,
     TCP_CONTROLS,
     WATCHDOG_ACTIONS,
     DeviceWish,
     PacketParams,
     StormWish,
+    TransportOfTraffic,
     WatchdogWish,
 )
 from eastwest.simulate.sections import Mistakes, Section
@@ -20,6 +22,7 @@ MOST_TIMEOUT = 31  # five bits, InfiniBand specification
 MOST_RETRIES = 7
 MOST_HEAD_OF_QUEUE = 20  # no lifetime (InfiniBand specification 14.2.5.6)
 LONG_PS = 1_000_000_000_000  # a storm without an end: a second
+TRANSPORTS = ("dcqcn", "roce", "swift", "tcp")  # of single traffics
 RECOVERIES = ("go_back_n", "selective_repeat")
 
 
@@ -57,12 +60,13 @@ def read_packet(top: Section, mistakes: Mistakes) -> PacketParams:
         window_packets=section.whole("window", usual.window_packets, most=usual.window_packets),
         answers_with_data=section.flag("acks_with_data", default=usual.answers_with_data),
         jitter_ps=section.time_ps("jitter", 0),
+        drops_non_ect=section.flag("drop_non_ect", default=usual.drops_non_ect),
+        transports=_transports(section, mistakes),
         devices=_devices(section, mistakes),
         storms=_storms(section, mistakes),
         watchdog=_watchdog(section, mistakes),
     )
-    _judge(found, section)
-    return found
+    return _judged(found, section)
 
 
 def _classes(section: Section, usual: str) -> str:
@@ -104,6 +108,22 @@ def _device(name: str, section: Section) -> DeviceWish:
         words = {"found": f"{found.kmin_bytes:,} B", "expected": f"at most kmax, {found.kmax_bytes:,} B"}
         section.mistakes.add("EW-SIM-004", section.at("kmin"), **words)
     return found
+
+
+def _transports(section: Section, mistakes: Mistakes) -> tuple[TransportOfTraffic, ...]:
+    """`transports: {storage: {transport: tcp, class: rdma}}`."""
+    value = section.raw("transports")
+    if value is None:
+        return ()
+    outer = Section(value, section.at("transports"), mistakes)
+    found = []
+    for name in value if isinstance(value, dict) else ():
+        inner = Section(outer.raw(name), outer.at(name), mistakes)
+        transport = inner.choice("transport", TRANSPORTS, "tcp")
+        queue = inner.choice("class", QUEUES, "best_effort" if transport == "tcp" else "rdma")
+        found.append(TransportOfTraffic(str(name), transport, queue))
+        inner.close()
+    return tuple(found)
 
 
 def _storms(section: Section, mistakes: Mistakes) -> tuple[StormWish, ...]:
@@ -149,8 +169,8 @@ def _alpha(section: Section, key: str, usual: float) -> float:
     return value
 
 
-def _judge(found: PacketParams, section: Section) -> None:
-    """Keys that there are not, and thresholds that contradict each other or the memory."""
+def _judged(found: PacketParams, section: Section) -> PacketParams:
+    """The same; keys that there are not, and thresholds that contradict each other or the memory, are mistakes."""
     mistakes = section.mistakes
     section.raw("headroom")
     section.close()
@@ -162,3 +182,4 @@ def _judge(found: PacketParams, section: Section) -> None:
     if found.xoff_bytes >= found.buffer_bytes:
         words = {"found": f"{found.xoff_bytes:,} B", "expected": f"below the buffer, {found.buffer_bytes:,} B"}
         mistakes.add("EW-SIM-004", section.at("xoff"), **words)
+    return found

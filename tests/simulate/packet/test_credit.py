@@ -89,3 +89,17 @@ def test_a_ring_locks_and_the_lifetime_of_heads_ends_it() -> None:
     _, ended = packet_run(RING % 8)
     assert (ended.status, len(ended.cycle)) == (RunStatus.COMPLETE, 5)
     assert int(ended.world.queues["discarded"].sum()) > 0
+
+
+def test_the_pfc_watchdog_leaves_lanes_alone_that_wait_for_room() -> None:
+    text = (
+        "fabric: {family: ring, leaves: 5, hosts_per_leaf: 2, rate: 100G, delay: 1us}\ntransport: infiniband\n"
+        "traffic: {pattern: all_to_all, size: 30kB}\n"
+        "packet: {timeout: 1, recovery: selective_repeat, head_of_queue: 8, jitter: 100ns,"
+        " watchdog: {action: drop, detect: 1ms, restore: 1ms, poll: 500us}}\n"
+    )
+    _, found = packet_run(text)
+    assert found.status == RunStatus.COMPLETE
+    assert int(found.world.queues["storm_drops"].sum()) == 0
+    _, locked = packet_run(text.replace("size: 30kB", "size: 300kB").replace("head_of_queue: 8", "head_of_queue: 20"))
+    assert (locked.status, len(locked.cycle) > 0) == (RunStatus.STALLED, True)

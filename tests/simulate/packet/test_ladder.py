@@ -29,6 +29,7 @@ CASES = [
     ("roce", "flowlet", ", pfc: false"),
     ("roce", "ecmp", ", pfc: false, recovery: selective_repeat"),
 ]
+MORE = [("infiniband", "ecmp", ""), ("tcp", "ecmp", ""), ("swift", "ecmp", "")]
 PROGRAM = """
 import sys
 from tests.simulate.packet.test_ladder import MIXED, digest
@@ -52,7 +53,7 @@ def digest_of_a_process(case: tuple[str, str, str], **environment: str) -> str:
     return done.stdout.strip()
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(case[:2]))
+@pytest.mark.parametrize("case", [*CASES, *MORE], ids=lambda case: "-".join(case[:2]))
 def test_interpreted_and_compiled_runs_are_identical_to_the_bit(case: tuple[str, str, str]) -> None:
     assert digest_of_a_process(case, NUMBA_DISABLE_JIT="1") == digest(packet_run(MIXED % case)[1])
 

@@ -83,7 +83,7 @@ def test_a_port_takes_its_thresholds_weights_and_memory_from_its_device() -> Non
     assert (rows.marks[down], rows.kmin_bytes[down], rows.kmax_bytes[down]) == (True, 50_000, 200_000)
     assert (rows.pmax[down], rows.mtu_bytes[down]) == (0.5, 9216 + 38)
     assert rows.quantum_bytes[down].tolist() == [0, 12_288, 4_096]
-    assert rows.lossless[up].tolist() == [False, True, False]
+    assert rows.lossless[up].tolist() == rows.obeys[down].tolist() == [False, True, False]
     assert (rows.headroom_bytes[up], rows.reserved_bytes[up, RDMA], rows.alpha[up]) == (90_000, 10_000, 0.25)
     assert (rows.xon_offset_bytes[up], rows.lane_of_rdma[up]) == (4_000, RDMA)
     assert (rows.buffer_bytes[leaf], rows.cell_bytes[leaf]) == (64_000_000, 254)
@@ -119,6 +119,12 @@ def test_what_the_scenario_says_goes_before_the_device() -> None:
 def test_a_mistake_in_the_settings_is_one_in_the_run(change, column: str, expected) -> None:
     rows, _, up, _ = rows_of(replace(LEAF, **change))
     assert getattr(rows, column)[up].tolist() == expected
+
+
+def test_a_port_that_is_set_to_send_pauses_only_obeys_none() -> None:
+    port = replace(PORT, pfc=PfcSettings("on", frozenset(), frozenset({3})))
+    rows, down, up, _ = rows_of(replace(LEAF, ports=(port,)))
+    assert (rows.obeys[down].any(), bool(rows.lossless[up, RDMA])) == (False, True)
 
 
 @pytest.mark.parametrize(

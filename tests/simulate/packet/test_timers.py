@@ -34,3 +34,16 @@ def test_the_timer_runs_from_the_first_packet_in_flight(timeout: int) -> None:
     assert found.world.flows["state"].tolist() == [4]
     assert found.world.flows["n_sent_again"].tolist() == [1]
     assert found.time_ps == 10 * US + 2 * 4_096_000 * 2**timeout
+
+
+@pytest.mark.parametrize("transport", ["tcp", "roce"])
+def test_a_flow_whose_answers_were_lost_asks_for_them_again(transport: str) -> None:
+    """A link breaks for 60 us: the receiver has packets that the sender does not know of."""
+    text = (
+        "fabric: {family: leaf-spine, leaves: 3, spines: 2, hosts_per_leaf: 4, rate: 100G, delay: 500ns}\n"
+        f"transport: {transport}\ntraffic: {{pattern: incast, fan_in: 5, size: 300kB}}\nseed: 54\n"
+        "packet: {timeout: 8, recovery: selective_repeat, pfc: off}\nevents:\n"
+        "  - {at: 30us, link_down: [leaf0, spine0]}\n  - {at: 90us, link_up: [leaf0, spine0]}\n"
+    )
+    _, found = packet_run(text)
+    assert (found.status, set(found.world.flows["state"].tolist())) == (RunStatus.COMPLETE, {2})

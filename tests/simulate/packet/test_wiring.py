@@ -46,3 +46,18 @@ def test_the_heap_has_room_for_every_event_that_can_be_due() -> None:
     assert found.world.heap.dtype == DUE
     assert int(found.world.ingress["pfc_sent"].sum()) > 500
     assert int(found.world.clock[0]["n_due"]) < len(found.world.heap)
+
+
+def test_a_switch_without_pfc_ignores_the_pauses_of_the_next_one() -> None:
+    """The spine neither pauses nor obeys, so the leaf behind it pauses in vain and its headroom overflows."""
+    text = (
+        "fabric: {family: leaf-spine, leaves: 3, spines: 1, hosts_per_leaf: 4, rate: 100G, uplink_rate: 400G}\n"
+        "transport: roce\ntraffic: {pattern: incast, receiver: h8, senders: [h0, h1, h2, h3], size: 20MB}\n"
+        "packet: {buffer: 4MB, ecn: false, timeout: 8%s}\n"
+    )
+    prepared, found = packet_run(text % ", devices: {spine0: {pfc: false}}")
+    lossless = found.world.ingress["dropped"] * found.world.ingress["is_lossless"]
+    names = {prepared.network.names[found.world.ingress["node"][row]] for row in np.flatnonzero(lossless).tolist()}
+    assert names == {"leaf2"}
+    _, cured = packet_run(text % "")
+    assert int(cured.world.ingress["dropped"].sum()) == 0

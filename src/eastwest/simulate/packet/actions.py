@@ -6,7 +6,7 @@ from eastwest.simulate.packet import ecn
 from eastwest.simulate.packet.buffer import admit, release
 from eastwest.simulate.packet.cc import hooks
 from eastwest.simulate.packet.credit import give, has_expired, spend
-from eastwest.simulate.packet.flows import ACTIVE, DONE, end_flow
+from eastwest.simulate.packet.flows import ACTIVE, DONE, FAILED, abandon, end_flow
 from eastwest.simulate.packet.kernel import NONE, kernel
 from eastwest.simulate.packet.lb import Balance, adaptive, flowlet, spray
 from eastwest.simulate.packet.link import land, put_on_wire, wake_transmitter
@@ -72,6 +72,14 @@ def leave(world: World, group: int, size: int) -> None:
 
 
 @kernel
+def drop(world: World, group: int, packet: int) -> None:
+    """A packet that came in by a group is not taken."""
+    size = world.packets[packet]["size"]
+    give_back(world.packets, world.clock, packet)
+    leave(world, group, size)
+
+
+@kernel
 def discard(world: World, index: int) -> None:
     """What stands at the head of a blocked lane for too long is given up."""
     links, queues, packets = world.links, world.queues, world.packets
@@ -98,17 +106,22 @@ def send_on(world: World, packet: int, link: int, onward: int) -> None:
         emit(world, onward, lane, packet)
         leave(world, link * N_LANES + lane, record["size"])
         return
+    group = link * N_LANES + lane
+    is_hit = record["kind"] == DATA and ecn.is_hit(queues, packets, clock, queue, packet)
     if queues[queue]["storm"] == DROP:
         queues[queue]["storm_drops"] += 1
-        give_back(packets, clock, packet)
+        drop(world, group, packet)
         return
-    group = link * N_LANES + lane
+    if is_hit and not record["is_ect"] and queues[queue]["drops_non_ect"]:
+        queues[queue]["early_drops"] += 1
+        drop(world, group, packet)
+        return
     if not admit(world.nodes, world.ingress, queues, group, queue, record["size"]):
         queues[queue]["dropped"] += 1
-        give_back(packets, clock, packet)
+        drop(world, group, packet)
         return
-    if record["kind"] == DATA:
-        ecn.mark(queues, packets, clock, queue, packet)
+    if is_hit:
+        ecn.mark(queues, packets, queue, packet)
     record["ingress"] = group
     enqueue(links, queues, packets, onward, lane, packet)
     if not port["paused"] >> lane & 1:
@@ -264,8 +277,10 @@ def hear_answer(world: World, packet: int) -> None:
 def expire(world: World, flow: int) -> None:
     """The timer of a flow; a control hears of it when it was a loss."""
     before = world.flows[flow]["n_retries"]
-    time_out(world.flows, world.links, world.params, world.heap, world.clock, world.routes, flow)
-    if world.flows[flow]["n_retries"] > before:
+    time_out(world.flows, world.links, world.heap, world.clock, world.routes, flow)
+    if world.flows[flow]["state"] == FAILED:
+        abandon(world.flows, world.clock, world.child_offsets, world.children, flow)
+    elif world.flows[flow]["n_retries"] > before:
         hooks.on_timeout(world.flows, world.controls, world.params, flow, world.clock[0]["now_ps"])
 
 

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from eastwest.errors import UsageError
 from eastwest.simulate.flow.world import children_of
 from eastwest.simulate.network import Ints, Place
-from eastwest.simulate.packet.cc import Control
 from eastwest.simulate.packet.cc.control import CONTROL
 from eastwest.simulate.packet.events import (
     CALM,
@@ -29,26 +28,22 @@ from eastwest.simulate.packet.link import BITS_PER_BYTE, PS_PER_S
 from eastwest.simulate.packet.memory import memory_of, queues_of
 from eastwest.simulate.packet.params import (
     ANSWER_BYTES,
-    TCP_CONTROLS,
-    TCP_RETRIES,
-    TIMEOUT_UNIT_PS,
     PacketParams,
     table_of,
 )
 from eastwest.simulate.packet.pool import PACKET
 from eastwest.simulate.packet.ports import PortRows, port_rows, set_devices
-from eastwest.simulate.packet.queues import N_LANES, RDMA, TCP
+from eastwest.simulate.packet.queues import N_LANES, RDMA
 from eastwest.simulate.packet.settings import planned_settings, set_settings, site_params
+from eastwest.simulate.packet.transports import set_tcp, set_transports
 from eastwest.simulate.packet.ways import Routes, routes_of
 from eastwest.simulate.packet.wiring import links_of
 from eastwest.simulate.packet.world import World
 from eastwest.simulate.prepared import Prepared
-from eastwest.simulate.scenario import Scenario
 from eastwest.spec.mistakes import shown
 
 FIRST_PACKETS = 1 << 14
 ALL = (1 << 31) - 1  # as many packets as are missing
-CONTROL_OF = {"dcqcn": Control.DCQCN, "swift": Control.DELAY, "tcp": Control.TCP}
 
 
 def build_world(prepared: Prepared, params: PacketParams) -> tuple[World, Routes]:
@@ -85,18 +80,9 @@ def build_world(prepared: Prepared, params: PacketParams) -> tuple[World, Routes
         offsets.astype(np.int32),
         children.astype(np.int32),
     )
-    if scenario.transport == "tcp":
-        set_tcp(wishes, scenario)
+    set_tcp(wishes, scenario)
     _first_events(world, prepared)
     return world, routes
-
-
-def set_tcp(wishes: Records, scenario: Scenario) -> None:
-    """Windows and timers of TCP in the parameters of a run, as the scenario's `tcp:` says."""
-    row, tcp = wishes[0], scenario.wish.tcp
-    row["least_timeout_ps"], row["retries"] = tcp.min_rto_ps, TCP_RETRIES
-    row["initial_packets"] = tcp.initial_segments if tcp.slow_start else tcp.max_window_bytes / scenario.payload_bytes
-    row["most_packets"] = max(1.0, tcp.max_window_bytes / scenario.payload_bytes)
 
 
 def _behaviour(prepared: Prepared, params: PacketParams, packet_bytes: int) -> tuple[PortRows, PacketParams]:
@@ -186,8 +172,6 @@ def _flows(prepared: Prepared, params: PacketParams, routes: Routes) -> tuple[Re
         rows["recovery"] = UNORDERED
     rows["first_bit"] = np.cumsum(packets) - packets
     rows["window"], rows["n_resend"] = params.window_packets, ALL
-    rows["lane"] = RDMA
-    rows["timeout_ps"] = TIMEOUT_UNIT_PS << params.timeout
     rows["state"], rows["end_ps"], rows["notice_ps"] = WAITING, -1, -1
     rows["start_ps"] = -1
     rows["ready_ps"], rows["parent_delay_ps"] = wanted.start_ps, wanted.parent_delay_ps
@@ -197,11 +181,7 @@ def _flows(prepared: Prepared, params: PacketParams, routes: Routes) -> tuple[Re
     controls["line_bps"] = np.minimum(line, wanted.cap_bps)
     controls["rate_bps"] = controls["target_bps"] = controls["line_bps"]
     controls["base_rtt_ps"] = base_rtt_ps(prepared, routes, rows)
-    controls["kind"] = CONTROL_OF.get(scenario.transport, Control.FIXED)
-    if scenario.transport == "tcp":
-        rows["lane"], rows["recovery"] = TCP, SELECTIVE
-        rows["timeout_ps"] = scenario.wish.tcp.min_rto_ps
-        controls["control"] = TCP_CONTROLS.index(params.tcp)
+    set_transports(prepared, params, rows, controls)
     return rows, controls
 
 

@@ -116,6 +116,17 @@ def take(heap: Records, clock: Records) -> int:
     return heap[0]["code"]
 
 
+def renumber(heap: Records, clock: Records) -> None:
+    """Number the events that are due from 0 again, in their order: numbers last for `MAX_EVENTS` only."""
+    state = clock[0]
+    rows = heap[int(state["has_hole"]) : int(state["n_due"])].copy()
+    rows = rows[np.lexsort((rows["code"], rows["at_ps"]))]
+    n, low_bits = len(rows), INDEX_BITS + KIND_BITS
+    rows["code"] = (np.arange(n, dtype=np.int64) << low_bits) | (rows["code"] & ((1 << low_bits) - 1))
+    heap[:n] = rows
+    state["n_due"], state["sequence"], state["has_hole"] = n, n, 0
+
+
 @kernel
 def draw(key: int, a: int, b: int) -> float:
     """A number in [0, 1) that depends on the key, a flow and a packet of it alone: not on the order of events.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from eastwest.simulate.packet.events import START, push
-from eastwest.simulate.packet.kernel import Int32s, Records, kernel
+from eastwest.simulate.packet.kernel import NONE, Int32s, Records, kernel
 
 WAITING, ACTIVE, DONE, STOPPED, FAILED = range(5)  # states
 GO_BACK_N, SELECTIVE, UNORDERED = range(3)  # loss recovery; the last takes packets in any order
@@ -31,6 +31,8 @@ FLOW = np.dtype(
         ("state", np.int8),
         ("has_nak", np.int8),  # the receiver asked for what is missing
         ("n_retries", np.int8),
+        ("retries", np.int8),  # most of them
+        ("is_ect", np.int8),  # its packets may be marked
         ("next_ps", np.int64),  # pacing: not before
         ("timeout_ps", np.int64),  # length of its timer
         ("una_sent_ps", np.int64),  # when the first packet that is not acknowledged was last sent, or became the first
@@ -77,3 +79,21 @@ def end_flow(
         row["ready_ps"] = max(row["ready_ps"], now + row["parent_delay_ps"])
         if row["n_parents"] == 0 and row["state"] == WAITING:
             push(heap, clock, row["ready_ps"], START, child)
+
+
+@kernel
+def abandon(flows: Records, clock: Records, child_offsets: Int32s, children: Int32s, flow: int) -> None:
+    """A flow failed: all that wait for it, and for those, never start. They are in no ring; its field links them."""
+    here, last = flow, NONE
+    while True:
+        for at in range(child_offsets[here], child_offsets[here + 1]):
+            child = children[at]
+            if flows[child]["state"] == WAITING:
+                flows[child]["state"] = STOPPED
+                flows[child]["ring"] = last
+                last = child
+                clock[0]["n_open"] -= 1
+        if last == NONE:
+            return
+        here = last
+        last = flows[here]["ring"]

@@ -25,6 +25,7 @@ def queues_of(ports: PortRows, params: PacketParams) -> Records:
     rows["first"] = rows["last"] = NONE
     lane = np.tile(np.arange(N_LANES), n_links)
     rows["priority"] = np.array([PRIORITY[number] for number in range(N_LANES)])[lane]
+    rows["obeys"] = ports.obeys.reshape(-1)
     rows["quantum_bytes"] = ports.quantum_bytes.reshape(-1)
     rows["alpha"] = np.where(lane == CONTROL, CONTROL_ALPHA, params.lossy_alpha)
     rows["credit_bytes"] = np.repeat(ports.credit_bytes, N_LANES)
@@ -34,7 +35,7 @@ def queues_of(ports: PortRows, params: PacketParams) -> Records:
     marks = np.flatnonzero(ports.marks)
     at = marks * N_LANES + ports.marked_lane
     rows["kmin_bytes"][at], rows["kmax_bytes"][at] = ports.kmin_bytes[marks], ports.kmax_bytes[marks]
-    rows["pmax"][at] = ports.pmax[marks]
+    rows["pmax"][at], rows["drops_non_ect"][at] = ports.pmax[marks], ports.drops_non_ect[marks]
     return rows
 
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 import numpy as np
 
 from eastwest.finding import Finding
+from eastwest.simulate.flow.tables import RunStatus
 from eastwest.simulate.judged import link_name
 from eastwest.simulate.network import Ints
-from eastwest.simulate.packet.flows import FAILED
+from eastwest.simulate.packet.balance import imbalances
+from eastwest.simulate.packet.flows import ACTIVE, FAILED
+from eastwest.simulate.packet.kernel import NONE
 from eastwest.simulate.packet.queues import N_LANES, RDMA
 from eastwest.simulate.packet.run import PacketOutcome
+from eastwest.simulate.packet.watch import paused_queues
 from eastwest.simulate.packet.world import World
 from eastwest.simulate.prepared import Prepared
 from eastwest.simulate.result import LinkRows, QueueRows
@@ -34,6 +39,7 @@ def queue_rows(world: World) -> QueueRows:
     paused: Ints = queues["paused_ps"] + is_paused * (now - queues["paused_since_ps"])
     causes = {
         "overflow": queues["dropped"],
+        "early": queues["early_drops"],
         "line": np.where(lane == RDMA, links["lost"][link], 0),
         "watchdog": queues["storm_drops"],
         "lifetime": queues["discarded"],
@@ -70,7 +76,7 @@ def findings_of(prepared: Prepared, outcome: PacketOutcome) -> Iterator[Finding]
         nodes = [network.names[network.links["src"][link]] for link in outcome.cycle]
         words = {
             "cycle": " -> ".join([*nodes, nodes[0]]),
-            "at": format_time(int(world.clock[0]["progress_ps"]) / PS_PER_S),
+            "at": format_time(outcome.stuck_ps / PS_PER_S),
         }
         yield Finding("EW-SIM-070", "error", link_name(network, outcome.cycle[0]), 0, len(nodes), "queues", words)
     failed = np.flatnonzero(world.flows["state"] == FAILED)
@@ -78,7 +84,7 @@ def findings_of(prepared: Prepared, outcome: PacketOutcome) -> Iterator[Finding]
         message = int(prepared.message_of_flow[failed[0]])
         hosts, names = network.hosts, network.names
         src, dst = (names[hosts[end[message]]] for end in (prepared.messages.src, prepared.messages.dst))
-        words = {"n": len(failed), "src": src, "dst": dst, "retries": prepared.scenario.packet.retries}
+        words = {"n": len(failed), "src": src, "dst": dst, "retries": int(world.flows["retries"][failed[0]])}
         yield Finding("EW-SIM-071", "error", f"{src} -> {dst}", 0, len(failed), "flows", words)
     lost = world.ingress["dropped"] * world.ingress["is_lossless"]
     if lost.any():
@@ -86,3 +92,22 @@ def findings_of(prepared: Prepared, outcome: PacketOutcome) -> Iterator[Finding]
         link = worst // N_LANES
         words = {"n": int(lost.sum()), "most": int(lost[worst])}
         yield Finding("EW-SIM-072", "error", link_name(network, link), 0, int(lost.sum()), "packets", words)
+    yield from _books(prepared, outcome)
+
+
+def _books(prepared: Prepared, outcome: PacketOutcome) -> Iterator[Finding]:
+    """A mistake of the engine itself, named by its place; and flows that stand still although nothing is to come."""
+    network, world = prepared.network, outcome.world
+    for wrong in islice(imbalances(world), 1):
+        subject = link_name(network, wrong.link) if wrong.link != NONE else prepared.scenario.name
+        yield Finding("EW-SIM-073", "error", subject, wrong.expected, wrong.booked, "", {"what": wrong.what})
+    still = np.flatnonzero(world.flows["state"] == ACTIVE)
+    if outcome.status != RunStatus.STALLED or outcome.cycle or not len(still):
+        return
+    message = int(prepared.message_of_flow[still[0]])
+    hosts, names = network.hosts, network.names
+    src, dst = (names[hosts[end[message]]] for end in (prepared.messages.src, prepared.messages.dst))
+    queue = next((index for index in paused_queues(world)), NONE)
+    link = queue // N_LANES if queue != NONE else int(world.routes[int(world.flows["route"][still[0]])])
+    words = {"n": len(still), "link": link_name(network, link), "at": format_time(outcome.time_ps / PS_PER_S)}
+    yield Finding("EW-SIM-074", "error", f"{src} -> {dst}", 0, len(still), "flows", words)

@@ -22,6 +22,7 @@ PS_PER_US = 1_000_000
 WATCHDOG_ACTIONS = ("none", "drop", "forward")  # in the order of the watchdog's states
 TCP_CONTROLS = ("reno", "cubic", "dctcp")  # in the order of the control's own numbers; Linux's default is cubic
 TCP_RETRIES = 15  # Linux tcp_retries2
+QUEUES = ("rdma", "best_effort")
 PFC_CLASSES = ("off", "rdma", "all")
 ANSWER_BYTES = 84  # the least Ethernet frame, 64, with preamble and gap, 20
 # Response of a transmitter to a pause frame in quanta by speed: IEEE 802.3 tables 31B, as SONiC uses them.
@@ -45,6 +46,15 @@ class DeviceWish:
     kmax_bytes: int | None = None
     misclassified: bool = False
     mtu_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TransportOfTraffic:
+    """A traffic whose transport is not the scenario's, and the class that it is put into: `rdma` or `best_effort`."""
+
+    traffic: str
+    transport: str
+    queue: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +113,8 @@ class PacketParams:
     tcp: str = "cubic"
     target_delay_ps: int = 10 * PS_PER_US  # of queues, for delay-based control
     jitter_ps: int = 0  # between packets of a sender; without it drop-tail queues may favour one sender for ever
+    drops_non_ect: bool = False  # marking queues drop what cannot be marked
+    transports: tuple[TransportOfTraffic, ...] = ()
     devices: tuple[DeviceWish, ...] = ()
     storms: tuple[StormWish, ...] = ()
     watchdog: WatchdogWish | None = None
@@ -164,7 +176,6 @@ def table_of(params: PacketParams, payload_bytes: int, overhead_bytes: int, rate
     row["payload_bytes"], row["overhead_bytes"] = payload_bytes, overhead_bytes
     row["answer_bytes"] = ANSWER_BYTES
     row["answers_with_data"] = params.answers_with_data
-    row["retries"] = params.retries
     has_end = params.head_of_queue < NO_LIFETIME
     row["head_of_queue_ps"] = TIMEOUT_UNIT_PS << params.head_of_queue if has_end else NO_LIFETIME_PS
     row["nak_period_ps"] = 500 * PS_PER_US

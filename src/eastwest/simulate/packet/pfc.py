@@ -137,7 +137,7 @@ def obey(links: Records, queues: Records, packets: Records, heap: Records, clock
     index = link * N_LANES + lane
     queue, port, now = queues[index], links[link], clock[0]["now_ps"]
     queue["pfc_received"] += 1
-    if queue["storm"] == FORWARDS:
+    if queue["storm"] == FORWARDS or not queue["obeys"]:
         return
     if length_ps == 0:
         lift(links, queues, heap, clock, index)

@@ -20,7 +20,7 @@ PACKET = record(
     ("kind", np.int8),
     ("lane", np.int8),  # class, row of the queues of each link
     ("ce", np.int8),  # congestion experienced (RFC 3168)
-    ("is_fresh", np.int8),  # was not sent before
+    ("is_ect", np.int8),  # its transport knows marks (ECN-capable)
     ("echo", np.int32),  # of an answer: the packet that it answers
 )
 

@@ -31,18 +31,20 @@ class PortRows:
     """The ports at both ends of every link; arrays of (n_links,), of (n_links, N_LANES) where a class has its own.
 
     Of the port that sends: `marks` and the ramp of its queue of the class `marked_lane`, `quantum_bytes` a class, the
-    largest packet. Of the port that receives: which classes are `lossless`, their headroom, reserved bytes and
-    threshold, and the class that RDMA packets are put into; `credit_bytes` is its buffer of a virtual lane (0: no
-    credits). Of each node (n_nodes,): its memory and the size of its cells.
+    largest packet, the classes whose pauses it `obeys`. Of the port that receives: which classes are `lossless`, their
+    headroom, reserved bytes and threshold, and the class that RDMA packets are put into; `credit_bytes` is its buffer
+    of a virtual lane (0: no credits). Of each node (n_nodes,): its memory and the size of its cells.
     """
 
     marks: Bools
+    drops_non_ect: Bools
     marked_lane: int
     kmin_bytes: Ints
     kmax_bytes: Ints
     pmax: NDArray[np.float64]
     quantum_bytes: Ints
     mtu_bytes: Ints
+    obeys: Bools
     lossless: Bools
     headroom_bytes: Ints
     reserved_bytes: Ints
@@ -67,12 +69,14 @@ def port_rows(network: Network, transport: str, params: PacketParams, packet_byt
     quantum[:, CONTROL] = 0
     return PortRows(
         has_marks(transport, params) & np.isin(network.kinds[links["src"]], SWITCHES),
+        np.full(n, params.drops_non_ect),
         TCP if transport == "tcp" else RDMA,
         limits[:, 0].copy(),
         limits[:, 1].copy(),
         np.full(n, params.pmax),
         quantum,
         np.full(n, NO_MTU, np.int64),
+        obeyed_classes(network.kinds[links["src"]].astype(np.int64), transport, params.pfc),
         lossless_classes(place, transport, params.pfc),
         _headroom(network, params, packet_bytes),
         reserved,
@@ -103,6 +107,12 @@ def lossless_classes(place: Ints, transport: str, pfc: str) -> Bools:
     return found
 
 
+def obeyed_classes(place: Ints, transport: str, pfc: str) -> Bools:
+    """(n, N_LANES) whether transmitters at such places obey pauses: a switch those of its own lossless classes."""
+    found: Bools = lossless_classes(place, transport, pfc) | ~np.isin(place, SWITCHES)[:, None]
+    return found
+
+
 def set_devices(rows: PortRows, network: Network, transport: str, params: PacketParams) -> None:
     """What the scenario says of single switches."""
     for node, device in _devices(network, params):
@@ -111,6 +121,8 @@ def set_devices(rows: PortRows, network: Network, transport: str, params: Packet
         if device.pfc is not None:
             place = network.kinds[network.links["dst"][into]].astype(np.int64)
             rows.lossless[into] = lossless_classes(place, transport, device.pfc)
+            place = network.kinds[network.links["src"][out]].astype(np.int64)
+            rows.obeys[out] = obeyed_classes(place, transport, device.pfc)
         for column, value in (
             (rows.alpha, device.alpha),
             (rows.limit_bytes, device.xoff_bytes),

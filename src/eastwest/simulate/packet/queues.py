@@ -24,6 +24,8 @@ QUEUE = record(
     ("kmax_bytes", np.int64),
     ("priority", np.int8),  # on the wire
     ("storm", np.int8),  # what the watchdog does with it now: 0 nothing, DROP or FORWARD
+    ("drops_non_ect", np.int8),  # the ramp drops what cannot be marked
+    ("obeys", np.int8),  # pause frames
     ("has_unpause", np.int8),  # its event is to come
     ("is_credited", np.int8),  # sends only what the receiver has room for
     ("has_credit", np.int8),  # its event is to come
@@ -44,6 +46,7 @@ QUEUE = record(
     ("n_blocked", np.int64),  # times without room
     ("discarded", np.int64),  # packets that stood at the head for too long
     ("dropped", np.int64),
+    ("early_drops", np.int64),  # by the ramp
     ("pfc_received", np.int64),
     ("stuck_ps", np.int64),  # how long it has been paused without sending
     ("quiet_ps", np.int64),  # how long no pause came, while the watchdog acts

@@ -96,10 +96,12 @@ def next_missing(flows: Records, bits: Bytes, flow: int) -> int:
 
 @kernel
 def next_unheld(flows: Records, bits: Bytes, flow: int) -> int:
-    """The next packet, without those that the receiver holds already when the flow has gone back to one it misses."""
+    """The next packet, without those that the receiver holds already when the flow has gone back. The first that is not
+    acknowledged is sent in any case: it may be its answer that was lost.
+    """
     row = flows[flow]
     if row["recovery"] != GO_BACK_N:
-        while row["next_seq"] < row["high"] and bits[row["first_bit"] + row["next_seq"]]:
+        while row["una"] < row["next_seq"] < row["high"] and bits[row["first_bit"] + row["next_seq"]]:
             row["next_seq"] += 1
     return row["next_seq"]
 
@@ -122,8 +124,8 @@ def make_packet(flows: Records, packets: Records, clock: Records, bits: Bytes, f
     record["size"] = row["full_size"] if seq + 1 < row["n_packets"] else row["last_size"]
     record["kind"], record["lane"], record["ce"], record["ingress"] = DATA, row["lane"], 0, NONE
     record["stamp_ps"] = clock[0]["now_ps"]
-    record["is_fresh"] = seq >= row["high"]
-    if record["is_fresh"]:
+    record["is_ect"] = row["is_ect"]
+    if seq >= row["high"]:
         row["high"] = seq + 1
     else:
         row["n_sent_again"] += 1
@@ -180,9 +182,7 @@ def back_up(flows: Records, flow: int, seq: int) -> None:
 
 
 @kernel
-def time_out(
-    flows: Records, links: Records, params: Records, heap: Records, clock: Records, routes: Int32s, flow: int
-) -> None:
+def time_out(flows: Records, links: Records, heap: Records, clock: Records, routes: Int32s, flow: int) -> None:
     """The timer of a flow: send again when nothing moved for its whole time; the flow fails when its retries are used
     up (completion status 12, transport retry counter exceeded).
     """
@@ -197,7 +197,7 @@ def time_out(
         row["has_timeout"] = 1
         push(heap, clock, due, TIMEOUT, flow)
         return
-    if row["n_retries"] >= params[0]["retries"]:
+    if row["n_retries"] >= row["retries"]:
         row["state"] = FAILED
         clock[0]["n_open"] -= 1
         clock[0]["n_live"] -= 1

@@ -8,7 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from eastwest.policy.settings import BufferProfile, ClassTable, DeviceSettings, PortSettings, WatchdogSettings
+from eastwest.policy.settings import (
+    BufferProfile,
+    ClassTable,
+    DeviceSettings,
+    EcnSettings,
+    PortSettings,
+    QueueSettings,
+    WatchdogSettings,
+)
 from eastwest.policy.settings_host import HostSettings
 from eastwest.simulate.network import Network
 from eastwest.simulate.packet.kernel import NONE
@@ -140,22 +148,41 @@ def _queue(device: DeviceSettings, port: PortSettings, dscp: int) -> int | None:
 def _set_sending(
     rows: PortRows, params: PacketParams, device: DeviceSettings, port: PortSettings, dscp: int, link: int
 ) -> None:
-    """Marks, weights and the largest packet of a port that sends into a link."""
+    """The largest packet, pauses, marks and weights of a port that sends into a link."""
     if port.mtu_bytes is not None:
         rows.mtu_bytes[link] = port.mtu_bytes + ETHERNET_BYTES
+    found = device.qos_map(port.qos_map)
+    if found is not None and device.sees("pfc") and params.pfc == USUAL.pfc:
+        priority = _row(found.tc_to_priority, _row(found.dscp_to_tc, dscp))
+        rows.obeys[link] = False
+        rows.obeys[link, RDMA] = port.pfc is not None and port.pfc.mode != "off" and priority in port.pfc.rx
     plan = device.queue_plan(port.queue_plan)
     rdma, rest = _queue(device, port, dscp), _queue(device, port, 0)
     if plan is None or rdma is None or rest is None:
         return
     queue, other = plan.get(rdma), plan.get(rest)
-    ramp = queue.ecn if queue is not None else None
+    _set_marks(rows, params, device, queue.ecn if queue is not None else None, link)
+    _set_weights(rows, queue, other, link)
+
+
+def _set_marks(
+    rows: PortRows, params: PacketParams, device: DeviceSettings, ramp: EcnSettings | None, link: int
+) -> None:
+    """Whether the queue of RDMA marks, and its ramp."""
     if device.sees("ecn") and params.ecn:
         rows.marks[link] = ramp is not None and ramp.marks is not False and device.ecn_enabled is not False
-    if ramp is not None and ramp.kmin_bytes is not None and ramp.kmax_bytes is not None:
+    if ramp is None:
+        return
+    rows.drops_non_ect[link] = bool(ramp.drops_non_ect) or params.drops_non_ect
+    if ramp.kmin_bytes is not None and ramp.kmax_bytes is not None:
         rows.kmin_bytes[link] = params.kmin_bytes or ramp.kmin_bytes
         rows.kmax_bytes[link] = params.kmax_bytes or ramp.kmax_bytes
-        if ramp.pmax_ratio is not None and params.pmax == USUAL.pmax:
-            rows.pmax[link] = ramp.pmax_ratio
+    if ramp.pmax_ratio is not None and params.pmax == USUAL.pmax:
+        rows.pmax[link] = ramp.pmax_ratio
+
+
+def _set_weights(rows: PortRows, queue: QueueSettings | None, other: QueueSettings | None, link: int) -> None:
+    """How the queues of RDMA and of the rest are served: turns by weight, or RDMA strictly before."""
     service = [row.scheduler for row in (queue, other) if row is not None and row.scheduler is not None]
     weights = [row.weight or 0 for row in service if row.kind != "strict"]
     if len(weights) == 2 and min(weights) > 0:

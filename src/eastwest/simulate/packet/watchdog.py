@@ -32,6 +32,8 @@ def watch_all(world: World) -> None:
 def look(world: World, index: int) -> None:
     """Whether a storm begins or ends in one queue."""
     queue, wish = world.queues[index], world.params[0]
+    if queue["is_credited"]:
+        return  # blocked for room, not paused: the lifetime at its head is its watchdog
     frames = queue["pfc_received"] - queue["seen_frames"]
     sent = queue["tx_packets"] - queue["seen_packets"]
     queue["seen_frames"], queue["seen_packets"] = queue["pfc_received"], queue["tx_packets"]

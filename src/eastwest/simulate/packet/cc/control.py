@@ -59,7 +59,6 @@ PARAMS = np.dtype(
         ("overhead_bytes", np.int64),
         ("answer_bytes", np.int64),
         ("answers_with_data", np.int64),  # in the class of the data
-        ("retries", np.int64),
         ("least_timeout_ps", np.int64),  # of TCP
         ("initial_packets", np.float64),
         ("most_packets", np.float64),
